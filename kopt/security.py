@@ -29,7 +29,7 @@ POLICY = "; ".join(
 
 
 class PrintableLines(logging.Formatter):
-    """Lines of the log without what a terminal would take for an order."""
+    """Lines of the log without control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record))

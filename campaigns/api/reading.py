@@ -38,12 +38,12 @@ from knowledge.api.view import RowView
 from knowledge.exchange.writers.markdown import joined
 
 CAMPAIGNS = Campaign.objects.for_list().select_related("created_by", "protocol")
-ROUNDS = with_standing(Round.objects.select_related("verdict"))
+ROUNDS = with_standing(Round.objects.select_related("verdict").prefetch_related("standings"))
 CANDIDATES = Candidate.objects.select_related("round")
 EVALUATIONS = Evaluation.objects.select_related("candidate__round", "worker").defer(
     "candidate__text", "candidate__findings"
 )
-VERDICTS = Verdict.objects.select_related("round")
+VERDICTS = Verdict.objects.select_related("round").prefetch_related("round__standings")
 SWEEPS = Sweep.objects.select_related("round").annotate(tried=Count("points"))
 
 
@@ -70,7 +70,7 @@ Rounds = _list(
 )
 OneRound = _one(
     "GET one round with its hypothesis, and how far its gain is confirmed.",
-    ROUNDS.prefetch_related("standings"),
+    ROUNDS,
     serializers.WholeRoundSerializer,
 )
 Candidates = _list(

@@ -34,9 +34,12 @@ from campaigns.records.values import (
 from campaigns.records.verdicts import (
     CaseResult,
     ClassResult,
+    SessionTimes,
     classes_of,
+    final_of,
     gain_of,
     gates_of,
+    measured_of,
     noise_of,
     results_of,
 )
@@ -83,6 +86,7 @@ CaseResultSerializer = shape_of(
     "CaseResult", CaseResult, "case time_us=time against_us=against gain"
 )
 ClassResultSerializer = shape_of("ClassResult", ClassResult)
+SessionSerializer = shape_of("Session", SessionTimes, "candidate_us=time_us incumbent_us gain")
 
 
 CampaignSerializer = columns_of(
@@ -104,14 +108,17 @@ CampaignSerializer = columns_of(
 WholeCampaignSerializer = columns_of(
     "WholeCampaign",
     CampaignSerializer,
-    "project target missing findings_policy own_kernels require_sanitizers intake baselines "
+    "final project target missing findings_policy own_kernels require_sanitizers intake baselines "
     "no_worker evidence",
-    """With its target and what was agreed on at its beginning.
+    """With its final session, its target and what was agreed on at its beginning.
 
-    project: whose members alone see it; "" where everybody does. no_worker: that no worker of its
-    platform is alive, and how one is started; "" where one is. evidence: what a hypothesis may rest
-    on, a name → what was seen of the incumbent.
+    final: the times of the best (candidate_us) and of v0 (incumbent_us) side by side, the geometric
+    means over the cases, with their gain; null before it, and if v0 is the best. project: whose
+    members alone see it; "" where everybody does. no_worker: that no worker of its platform is
+    alive, and how one is started; "" where one is. evidence: what a hypothesis may rest on, a name
+    → what was seen of the incumbent.
     """,
+    final=Read(SessionSerializer(allow_null=True), final_of),
     project=Read(fields.CharField(), lambda c: str(project_of(WorkKind.CAMPAIGN, c.pk) or "")),
     target=Read(CaseTargetSerializer(many=True), lambda c: target_of(c).cases.values()),
     missing=Read(fields.CharField(), lambda c: target_of(c).missing),
@@ -134,22 +141,34 @@ CampaignFindingsSerializer = columns_of(
     "The campaign, and the findings of every candidate by round.",
     rounds=Read(FoundInRoundSerializer(many=True), candidates_by_round),
 )
+
+
+def _measured(row: Round) -> SessionTimes:
+    return measured_of(getattr(row, "verdict", None))
+
+
 RoundSerializer = columns_of(
     "Round",
     Round,
-    "id campaign number kind state title against chosen verdict reason gain standing opened_at "
-    "closed_at",
-    """verdict: its word, "" while there is none. standing: how far a gain is confirmed.""",
+    "id campaign number kind state title against chosen verdict reason candidate_us incumbent_us "
+    "gain sessions standing opened_at closed_at",
+    """verdict: its word, "" while there is none. candidate_us, incumbent_us: the times of both
+    kernels side by side, the geometric mean over the cases; null where no time is proven. gain: the
+    paired one of these times. sessions: the keys of the evaluations that all three are of; two if
+    they are pooled. standing: how far a gain is confirmed.""",
     campaign=fields.IntegerField(source="campaign_id"),
     title=fields.CharField(),
     against=fields.IntegerField(source="against_id", allow_null=True),
     chosen=fields.IntegerField(source="chosen_id", allow_null=True),
     verdict=fields.CharField(source="verdict.word", default=""),
     reason=fields.CharField(source="verdict.reason", default=""),
+    candidate_us=Read(fields.FloatField(allow_null=True), lambda row: _measured(row).time_us),
+    incumbent_us=Read(fields.FloatField(allow_null=True), lambda row: _measured(row).incumbent_us),
     gain=Read(
         GainSerializer(allow_null=True),
         lambda row: gain_of(row.verdict) if hasattr(row, "verdict") else None,
     ),
+    sessions=fields.ListField(source="verdict.sessions", child=fields.IntegerField(), default=[]),
     standing=Read(fields.CharField(), standing_of),
 )
 WholeRoundSerializer = columns_of(
@@ -186,11 +205,14 @@ WholeCandidateSerializer = columns_of(
 VerdictSerializer = columns_of(
     "Verdict",
     Verdict,
-    "id campaign round round_number evaluation word reason sentence gain noise_floor decided_at",
+    "id campaign round round_number evaluation sessions word reason sentence gain noise_floor "
+    "decided_at",
+    "sessions: the keys of the evaluations that its times and gain are of; two if they are pooled.",
     campaign=fields.IntegerField(source="round.campaign_id"),
     round=fields.IntegerField(source="round_id"),
     round_number=fields.IntegerField(source="round.number"),
     evaluation=fields.IntegerField(source="evaluation_id"),
+    sessions=fields.ListField(child=fields.IntegerField()),
     gain=Read(GainSerializer(allow_null=True), gain_of),
     noise_floor=Read(fields.FloatField(), noise_of),
 )

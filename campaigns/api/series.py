@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from campaigns.api.campaigns import checked
 from campaigns.api.measured import GainSerializer
 from campaigns.models import Campaign, SeriesAnswerWord, SeriesEntry
-from campaigns.records.series import series_of
+from campaigns.records.series import series_of, series_shown
 from campaigns.steps.review.answer_series import answer_series
 from knowledge.api.lists import ListView, Rows
 from knowledge.api.shapes import body_of
@@ -74,5 +74,4 @@ class SeriesAnswers(RowView):
         campaign = get_object_or_404(Campaign, pk=pk)
         body = checked(self.body(), SERIES_ANSWER)
         answer_series(campaign, key, body["answer"], body.get("why", ""), request.user)
-        shown = next(one for one in series_of(campaign) if one.entry.pk == key)
-        return Response(SeriesRowSerializer(shown).data, 201)
+        return Response(SeriesRowSerializer(series_shown(campaign, key)).data, 201)

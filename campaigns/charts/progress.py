@@ -1,6 +1,6 @@
 """Progress: how far to the target? Every attempt beside its incumbent, measured in one session.
 
-Sessions differ, so times of two rounds are no comparison; the two times of one round are.
+Sessions differ, so compare the two times of one round, never those of two rounds.
 """
 
 from __future__ import annotations

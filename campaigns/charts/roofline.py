@@ -347,7 +347,7 @@ def _forbidden(outer: _Outer, x: Scale, y: Scale) -> str:
     corners += [(x.high, y.high), (x.low, y.high)]
     if left > x.low:
         corners.append((x.low, y.low))
-    return " ".join(f"{x.position(a):g},{y.position(b):g}" for a, b in corners)
+    return _path(corners, x, y)
 
 
 def _target(
@@ -367,4 +367,8 @@ def _target(
     if min(gaps) < LINE_DISTANCE:
         return ""
     corners = [(left, slope * left), (peak / slope, peak), (x.high, peak)]
+    return _path(corners, x, y)
+
+
+def _path(corners: Sequence[Place], x: Scale, y: Scale) -> str:
     return " ".join(f"{x.position(a):g},{y.position(b):g}" for a, b in corners)

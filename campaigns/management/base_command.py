@@ -191,7 +191,7 @@ class BaseCommand(base.BaseCommand):
             self.say(answer)
 
     def say(self, text: str, ending: str = "\n") -> None:
-        """Print text on stdout, without what a terminal would take for an order."""
+        """Print text on stdout, without control characters."""
         self.stdout.write(printable(text), ending=ending)
         self.stdout.flush()
 

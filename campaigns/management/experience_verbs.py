@@ -27,6 +27,7 @@ from knowledge.experience.writers.texts import csv_text, json_text, markdown_tex
 from knowledge.lookup.listing import PLATFORM_HELP, NotKnown
 from knowledge.models import Batch, EntryStanding, Experience, Lesson, TrackRecord
 from knowledge.search.index import rebuild
+from knowledge.specs.facts import named_values
 
 METRICS = {
     "memory-sol": "memory_sol",
@@ -255,7 +256,7 @@ def recommendation_record(found: Recommendation) -> dict[str, Any]:
 def statistics_text(found: Statistics) -> str:
     """The whole in a few blocks."""
     noun = "attempt" if found.tried == 1 else "attempts"
-    lines = [f"{found.tried} {noun}: {found.worked} worked, {found.failed} did not"]
+    lines = [f"{found.tried} {noun}: {found.worked} worked, {found.failed} showed no gain"]
     lines += _block("outcome", found.labels.items())
     lines += _block("backend", found.backends.items())
     lines += _block("bottleneck", ((Bottleneck(b).words, n) for b, n in found.bottlenecks.items()))
@@ -299,7 +300,7 @@ def plan_text(batch: Batch) -> str:
 def lesson_lines(lesson: Lesson) -> str:
     """A lesson in four lines with its scope."""
     head = "avoid: " if lesson.avoid else ""
-    scope = _words(f"{name}={value}" for name, value in lesson.scope.items()) or "anywhere"
+    scope = named_values(lesson.scope) or "anywhere"
     return (
         f"{lesson.uuid} {head}{lesson.takeaway}\n"
         f"  {scope}; {lesson.confirmed} confirm, {lesson.contradicted} contradict\n"

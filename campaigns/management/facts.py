@@ -40,7 +40,7 @@ from campaigns.records.values import (
     standing_value,
     verdict_value,
 )
-from campaigns.records.verdicts import borne_of
+from campaigns.records.verdicts import borne_of, measured_of
 from campaigns.reports.baselines import baseline_lines, baseline_rows
 from campaigns.reports.course import course_facts, course_lines
 from campaigns.reports.lineage import commit_facts, lineage_of
@@ -180,7 +180,7 @@ def round_line(round_: Round) -> str:
 def round_facts(round_: Round) -> dict[str, Any]:
     """Everything about one round: candidates with every sample that was taken, and the verdict."""
     verdict: Verdict | None = getattr(round_, "verdict", None)
-    value, sweep = round_value(round_), sweep_of(round_)
+    value, sweep, measured = round_value(round_), sweep_of(round_), measured_of(verdict)
     # Where every point of its search is, as CSV.
     points = reverse("sweep", args=[value.campaign, value.number])
     return {
@@ -191,6 +191,8 @@ def round_facts(round_: Round) -> dict[str, Any]:
         "standing": standing_words(standing_of(round_)),
         "standings": [msgspec.to_builtins(standing_value(step)) for step in sessions_of(round_)],
         "against_round": value.against,
+        "candidate_us": measured.time_us,
+        "incumbent_us": measured.incumbent_us,
         "candidates": [
             {
                 **msgspec.to_builtins(candidate_value(candidate, round_)),
@@ -240,7 +242,8 @@ def round_text(round_: Round) -> str:
         f"  {row.stance}: line {row.line}, {row.what} ({row.kind}): {row.meaning}"
         for row in sorted(found, key=lambda row: (row.stance == "allowed", row.line))
     ]
-    lines += ["", *(case_line(case) for case in verdict.cases)]
+    lines += ["", f"  measured in {verdict.sessions_words}"]
+    lines += [case_line(case) for case in verdict.cases]
     report = report_of(verdict.evaluation)
     lines += [f"  note: {note}" for note in (notes_of(report) if report else ())]
     dispatch = dispatch_of(round_)

@@ -16,7 +16,7 @@ from django.conf import settings
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import hold
 from campaigns.devices.launch import Beat, EvaluatorService
-from campaigns.evaluator.contract import Case, Job, Phase, Source, backends
+from campaigns.evaluator.contract import Case, Job, Outcome, Phase, Report, Source, backends
 from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.problem import ProblemSpec
 from campaigns.evaluator.contract.programs import OFFLINE_TARGET
@@ -118,6 +118,13 @@ class OneFileCommand(BaseCommand):
                 self.progress(f"  {DOING[Phase(name)]} {case}".rstrip())
 
         return beat
+
+    def require_passed(self, report: Report) -> None:
+        """End the command for whatever did not pass, or a problem at fault."""
+        if report.problem_fault:
+            self.fail(ExitCode.USAGE, f"problem: {report.reason}")
+        if report.outcome is not Outcome.PASSED:
+            self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")
 
     def _job(self, options: dict[str, Any], spec: ProblemSpec, device: Device) -> Job:
         """Check everything that can be wrong before a process is started."""

@@ -9,7 +9,7 @@ from campaigns.models.evaluation import Evaluation
 from campaigns.models.event import Datum, Event
 from campaigns.models.round import Round
 from campaigns.models.transitions import RoundState
-from campaigns.rules.verdict.decision import VerdictWord
+from campaigns.rules.verdict.decision import SECOND_SESSION, VerdictWord
 from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 
@@ -45,6 +45,24 @@ class Verdict(Guarded):
 
     def __str__(self) -> str:
         return f"{self.word} ({self.reason}): {self.round}"
+
+    @cached_property
+    def sessions(self) -> list[int]:
+        """Keys of the evaluations that its times and gain are of; two if they are pooled.
+
+        One query for a round that was measured again, unless its standings were prefetched.
+        """
+        pooled = any(g["name"] == SECOND_SESSION and g["passed"] is not None for g in self.gates)
+        again = self.round.standings.all() if pooled else ()
+        words = (StandingWord.VERIFIED, StandingWord.NOT_VERIFIED)
+        keys = [standing.evaluation_id for standing in again if standing.word in words]
+        return list(dict.fromkeys([self.evaluation_id, *keys]))
+
+    @property
+    def sessions_words(self) -> str:
+        """The same in words: "evaluation 12", "evaluations 12 and 15, pooled"."""
+        first, *again = self.sessions
+        return f"evaluations {first} and {again[0]}, pooled" if again else f"evaluation {first}"
 
 
 class StandingWord(models.TextChoices):

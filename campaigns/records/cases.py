@@ -73,8 +73,12 @@ class TimeSpread:
     n: int
 
 
-class PairedCase(msgspec.Struct, frozen=True):
-    """The times of both arms on one case, and the gain between them; None where not taken."""
+class MeasuredCase(msgspec.Struct, frozen=True):
+    """One case of a report: how right, how fast.
+
+    Times are of one call, in µs; None if not taken. gain: between the arms. cpu_us, cores: CPU time
+    of a call and how many cores it has kept busy, on a CPU.
+    """
 
     case: str
     time_us: TimeSpread | None = None
@@ -82,21 +86,6 @@ class PairedCase(msgspec.Struct, frozen=True):
     gain: float | None = None
     gain_low: float | None = None
     gain_high: float | None = None
-
-    def paired(self, kind: str) -> Gain | None:
-        """The gain as a value; kind: of its interval."""
-        low, high = self.gain_low, self.gain_high
-        if self.gain is None or low is None or high is None:
-            return None
-        return Gain(self.gain, low, high, self.time_us.n if self.time_us else 0, kind)
-
-
-class MeasuredCase(PairedCase, frozen=True, kw_only=True):
-    """One case of a report: how right, how fast. Times of a call, in µs; None if not taken.
-
-    cpu_us, cores: CPU time of a call and how many cores it has kept busy, on a CPU.
-    """
-
     correct: bool = False
     checked_calls: int = 0
     max_abs_error: float | None = None
@@ -109,6 +98,13 @@ class MeasuredCase(PairedCase, frozen=True, kw_only=True):
     incumbent_copied: tuple[CopiedOutput, ...] = ()
     cpu_us: float | None = None
     cores: float | None = None
+
+    def paired(self, kind: str) -> Gain | None:
+        """The gain as a value; kind: of its interval."""
+        low, high = self.gain_low, self.gain_high
+        if self.gain is None or low is None or high is None:
+            return None
+        return Gain(self.gain, low, high, self.time_us.n if self.time_us else 0, kind)
 
 
 def spread(samples_us: Sequence[float]) -> TimeSpread:
@@ -185,12 +181,10 @@ def measured_case(case: CaseReport, gain: Gain | None = None) -> MeasuredCase:
         **compared,
         time_us=_timed(case, arm),
         incumbent_us=_timed(case, other),
+        **(picked(arm, "device_us cpu_us cores") if arm else {}),
         timer=arm.timer.value if arm else None,
-        device_us=arm.device_us if arm else None,
         copied=arm.copied if arm else (),
         incumbent_copied=other.copied if other else (),
-        cpu_us=arm.cpu_us if arm else None,
-        cores=arm.cores if arm else None,
     )
 
 

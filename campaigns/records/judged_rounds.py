@@ -61,9 +61,9 @@ def load_judged_round(round_: Round, candidate: Candidate) -> JudgedRound:
 
 
 def undecided_under(evaluation: Evaluation, report: Report) -> tuple[Disturbance, ...]:
-    """Why a comparison that decides nothing is void; empty where the host is not to blame.
+    """Why an undecided comparison is void; empty if its host is not to blame.
 
-    report: its own, which is not stored yet.
+    report: of the evaluation; it is not stored yet.
     """
     round_ = evaluation.candidate.round
     if never_waits() or not (evaluation.traits.ends_early and round_.traits.is_attempt):

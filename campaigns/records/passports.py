@@ -296,7 +296,7 @@ def awaited_evaluations(worker: Worker) -> QuerySet[Evaluation]:
 
 
 COSTS = "verdicts use the noise of each campaign's own baseline"
-NOISY_COSTS = "of kernels of that length no smaller gain is accepted on this device"
+NOISY_COSTS = "for kernels of that length no smaller gain is accepted on this device"
 NOISY_REMEDY = "stop other programs on this host, then: .venv/bin/python manage.py device passport"
 REMEDY = ".venv/bin/python manage.py device passport, or leave a worker idle for some minutes"
 NONE = (

@@ -224,6 +224,11 @@ def series_of(campaign: Campaign) -> list[SeriesShown]:
     return _shown(SeriesEntry.objects.filter(campaign=campaign))
 
 
+def series_shown(campaign: Campaign, key: int) -> SeriesShown | None:
+    """One entry of it; None where it has none of this key."""
+    return next((one for one in series_of(campaign) if one.entry.pk == key), None)
+
+
 def waiting_series() -> list[SeriesShown]:
     """What waits for an answer in all campaigns, the oldest first; two queries."""
     newest = SeriesEntry.objects.order_by().values("round").annotate(last=Max("pk"))

@@ -34,9 +34,13 @@ class Spent:
     device_h: float
 
 
+def _until(campaign: Campaign, now: datetime) -> datetime:
+    return min(now, campaign.finished_at or now)
+
+
 def time_spent(campaign: Campaign, now: datetime) -> Spent:
     """Both so far; what is going on counts up to `now`, or to the campaign's end. Two queries."""
-    until = min(now, campaign.finished_at) if campaign.finished_at else now
+    until = _until(campaign, now)
     wall, since = timedelta(), None
     marks = campaign.events.filter(kind__in=(*BEGINS, *ENDS)).order_by("pk")
     for kind, at in marks.values_list("kind", "at"):
@@ -55,7 +59,7 @@ def time_spent(campaign: Campaign, now: datetime) -> Spent:
 
 def device_s_by_round(campaign: Campaign, now: datetime) -> dict[int, float]:
     """Round key → seconds of measuring until its verdict. One query."""
-    until = min(now, campaign.finished_at) if campaign.finished_at else now
+    until = _until(campaign, now)
     found: dict[int, float] = defaultdict(float)
     for one in _on_a_device(campaign, until):
         if not one.is_void and one.kind not in AFTER_THE_ROUND:
@@ -86,7 +90,7 @@ def spent_by_phase(campaign: Campaign, now: datetime) -> tuple[PhaseSpent, ...]:
 
     Two queries; empty for a campaign from before phases were kept.
     """
-    until = min(now, campaign.finished_at) if campaign.finished_at else now
+    until = _until(campaign, now)
     rows = list(campaign.phases.values_list("state", "at"))
     begins = [at for _, at in rows]
     found: dict[str, PhaseSpent] = {}

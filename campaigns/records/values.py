@@ -21,7 +21,10 @@ from campaigns.rules.noise.gain import Gain
 
 
 class VerdictValue(msgspec.Struct, frozen=True):
-    """What was concluded of a round. gates, cases, classes, noise: as `Verdict` stores them."""
+    """What was concluded of a round. gates, cases, classes, noise: as `Verdict` stores them.
+
+    sessions: keys of the evaluations that its times and gain are of; two if they are pooled.
+    """
 
     word: str
     reason: str
@@ -31,6 +34,7 @@ class VerdictValue(msgspec.Struct, frozen=True):
     gain_high: float | None
     pairs: int
     interval_kind: str
+    sessions: list[int]
     cases: list[dict[str, Any]]
     classes: list[dict[str, Any]] | None
     gates: list[dict[str, Any]]
@@ -152,13 +156,16 @@ def picked(row: object, names: str) -> dict[str, Any]:
     return {n: v.isoformat() if isinstance(v, datetime) else v for n, v in found.items()}
 
 
+def gain_value(gain: Gain | None) -> dict[str, Any]:
+    """A gain as data, in fractions; each part None where nothing was compared."""
+    return {name: getattr(gain, name, None) for name in ("gain", "low", "high", "pairs", "kind")}
+
+
 def gain_facts(gain: Gain | None) -> dict[str, Any]:
-    """A gain as data, in fractions; None, and no pairs, where nothing was compared."""
-    if gain is None:
-        return {"gain": None, "gain_low": None, "gain_high": None, "pairs": 0}
-    return {
-        "gain": gain.gain, "gain_low": gain.low, "gain_high": gain.high, "pairs": gain.pairs
-    }  # fmt: skip
+    """The same as rows store it, without its kind; no pairs where nothing was compared."""
+    found = gain_value(gain)
+    ends = {"gain_low": found["low"], "gain_high": found["high"]}
+    return {"gain": found["gain"], **ends, "pairs": found["pairs"] or 0}
 
 
 def verdict_value(verdict: Verdict) -> VerdictValue:

@@ -76,8 +76,11 @@ class SessionTimes:
 
     @property
     def inverse(self) -> SessionTimes:
-        """The same comparison with the arms swapped, by its gains alone."""
-        cases = (replace(one, gain=one.gain and one.gain.inverse) for one in self.cases)
+        """The same comparison with the arms swapped."""
+        cases = (
+            replace(one, time=one.against, against=one.time, gain=one.gain and one.gain.inverse)
+            for one in self.cases
+        )
         return replace(self, cases=tuple(cases), gain=self.gain and self.gain.inverse)
 
     def _mean(self, what: str, times_us: Mapping[str, float]) -> float | None:
@@ -220,12 +223,12 @@ def streak_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def final_of(campaign: Campaign) -> SessionTimes | None:
-    """What it measured; None before it, and where nothing was compared."""
+    """What the final session measured; None before it, and if nothing was compared."""
     return finals_of([campaign]).get(campaign.pk)
 
 
 def finals_of(campaigns: Sequence[Campaign]) -> dict[int, SessionTimes]:
-    """Campaign key → its final session; one query where old rows have no cases."""
+    """Campaign key → its final session. One query if some old row has no cases."""
     results = {one.pk: stored_result(one) for one in campaigns}
     old = [one.evaluation for one in results.values() if one.evaluation and not one.cases]
     reports = Evaluation.objects.in_bulk(old) if old else {}

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    Count,
+    OuterRef,
+    Prefetch,
+    Q,
+    QuerySet,
+    Subquery,
+    prefetch_related_objects,
+)
 
 from campaigns.models import Campaign, Round, RoundState, Standing, StandingWord, Verdict
 from campaigns.models.verdict import MEANINGS
@@ -47,8 +55,9 @@ def standing_of(round_: Round) -> str:
 
 def sessions_of(round_: Round) -> list[Standing]:
     """Every step of its standing in order, each with its session and worker; one query."""
-    rows = round_.standings.select_related("evaluation__worker")
-    return list(rows.defer("evaluation__report"))
+    rows = Standing.objects.select_related("evaluation__worker").defer("evaluation__report")
+    prefetch_related_objects([round_], Prefetch("standings", rows))
+    return list(round_.standings.all())
 
 
 def sessions_by_round(

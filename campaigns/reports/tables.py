@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from campaigns.models import Campaign
 from campaigns.records.sweeps import FACTS, ScreenedPoint, SweepRecord
+from campaigns.records.values import gain_value
 from campaigns.reports.rows import Headline, RoundRow
 from campaigns.reports.totals import Trend
-from campaigns.rules.noise.gain import Gain
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-GAIN = ("gain", "low", "high", "pairs", "kind")
 
 
 def rounds_table(rows: Iterable[RoundRow]) -> DataFrame:
@@ -28,7 +25,7 @@ def rounds_table(rows: Iterable[RoundRow]) -> DataFrame:
             "verdict": row.word.value,
             "reason": row.reason,
             "against_round": row.against,
-            **_gain(row.gain if row.number > 1 else None),
+            **gain_value(row.gain if row.number > 1 else None),
             "candidate_us": row.time_us,
             "incumbent_us": row.incumbent_us,
             "share": row.share,
@@ -51,7 +48,7 @@ def trend_table(trend: Trend) -> DataFrame:
             "backward": one.backward.mean if one.backward else None,
             "step": one.step.mean if one.step else None,
             "against_round": one.row.against,
-            **_gain(one.gain),
+            **gain_value(one.gain),
         }
         for one in trend.rows
     )
@@ -110,8 +107,3 @@ def _table(rows: Iterable[dict[str, Any]]) -> DataFrame:
     from pandas import DataFrame
 
     return DataFrame(list(rows))
-
-
-def _gain(gain: Gain | None) -> dict[str, Any]:
-    found = asdict(gain) if gain else {}
-    return {name: found.get(name) for name in GAIN}

@@ -52,6 +52,11 @@ def duration(value_us: float) -> str:
     return f"{digits(value_us)} µs"
 
 
+def known_duration(value_us: float | None, otherwise: str = "") -> str:
+    """The same; `otherwise` for a time that is not known."""
+    return duration(value_us) if value_us else otherwise
+
+
 def minutes(value_s: float) -> str:
     """Write a duration given in seconds in whole minutes: "20"."""
     return f"{value_s / 60:.0f}"

@@ -23,6 +23,7 @@ from kombu.exceptions import OperationalError
 from campaigns.models import Event, HookKind, Webhook
 from campaigns.models.campaign import measured_here
 from campaigns.models.webhook import EVENT_KINDS
+from campaigns.records.values import gain_value
 from campaigns.records.verdicts import gain_of
 from campaigns.steps.safe_post import post, require_sendable
 from knowledge.curation.errors import Conflict, CurationError
@@ -149,14 +150,13 @@ def _event(event: Event, kind: str, site: str) -> dict[str, Any]:
     if tried is not None:
         verdict = getattr(tried, "verdict", None)
         gain = gain_of(verdict) if verdict else None
-        names = ("gain", "low", "high", "pairs", "kind")
         body["round"] = {
             "id": tried.pk,
             "number": tried.number,
             "title": tried.title,
             "verdict": verdict.word if verdict else "",
             "reason": verdict.reason if verdict else "",
-            "gain": {name: getattr(gain, name) for name in names} if gain else None,
+            "gain": gain_value(gain) if gain else None,
             "url": _address(site, tried),
         }
     return body

@@ -210,8 +210,9 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
 
 def _found(query: Any, user: Any, problems: dict[str, KnownProblem]) -> KnownProblem | None:
     """What is chosen, which may be an older revision; it is then one of the problems."""
-    if (name := query.get("problem", "")) in problems:
-        return problems[name]
+    name = query.get("problem", "")
+    if not name or name in problems:
+        return problems.get(name)
     try:
         found = find_problem(name, user, query.get("project", ""))
     except (UnknownProblem, ProblemError):

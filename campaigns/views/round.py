@@ -41,7 +41,10 @@ from knowledge.views.list_views import bar_of
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
 RIVALS = ("incumbent", "previous", "baseline")
 PER_PAGE = 12
-HEAD = "title number verdict reason gain.gain gain.low gain.high gain.pairs standing"
+HEAD = (
+    "title number verdict reason candidate_us incumbent_us gain.gain gain.low gain.high gain.pairs "
+    "standing"
+)
 SORTS = {
     "number": lambda row: row.number,
     "newest": lambda row: -row.number,

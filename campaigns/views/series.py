@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from campaigns.models import Campaign, SeriesAnswerWord
 from campaigns.records.campaigns import goal_of, intake_of, stop_policy_of
-from campaigns.records.series import SeriesShown, series_of
+from campaigns.records.series import SeriesShown, series_shown
 from campaigns.rules.noise.series import NAMES
 from campaigns.rules.target.goal import GoalKind
 from campaigns.steps.review.answer_series import answer_series, refusal_of
@@ -54,7 +54,7 @@ def _page(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    shown = next((one for one in series_of(campaign) if one.entry.pk == key), None)
+    shown = series_shown(campaign, key)
     if shown is None:
         raise Http404(f"campaign {campaign.pk} has no measurement {key} in its series")
     context = {

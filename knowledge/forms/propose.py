@@ -20,6 +20,7 @@ from knowledge.specs.facts import (
     SourceKind,
     SpecFacts,
     check_address,
+    named_values,
 )
 from knowledge.specs.metrics import MetricError, metric_named
 from knowledge.specs.quantity import QuantityError
@@ -195,7 +196,7 @@ class ProposeForm(forms.Form):
 
 def filled_from(facts: SpecFacts | Spec) -> dict[str, str]:
     """The facts as the form's fields hold them."""
-    words = " ".join(f"{key}={value}" for key, value in sorted(facts.qualifiers.items()))
+    words = named_values(dict(sorted(facts.qualifiers.items())))
     names = ("metric", "evidence", "source_kind", "source", "source_url", "note")
     return {name: getattr(facts, name) for name in names} | {
         "value": facts.shown,

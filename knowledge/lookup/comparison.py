@@ -13,7 +13,7 @@ from django.db.models import Q
 from knowledge.lookup.needs import Question, question_of
 from knowledge.lookup.standing import standings
 from knowledge.models import Platform, Spec
-from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE, Rank
+from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE, Rank, named_values
 from knowledge.specs.metrics import ORDER, Group, group_of
 
 FEWEST, MOST = 2, 6
@@ -145,7 +145,7 @@ def compare(platforms: Sequence[Platform]) -> PlatformComparison:
     used: dict[tuple[int, str], list[str]] = defaultdict(list)
     for spec in listed:
         if spec.known:
-            words = " ".join(f"{key}={value}" for key, value in spec.qualifiers.items())
+            words = named_values(spec.qualifiers)
             used[spec.platform_id, spec.metric].append(words or "no qualifier")
     rows = []
     for question in sorted(answers, key=lambda q: (ORDER.index(group_of(q[0])), q)):

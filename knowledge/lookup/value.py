@@ -12,7 +12,7 @@ from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.citation import WIKI, CitationState
 from knowledge.specs.cited import UNKNOWN as UNKNOWN
 from knowledge.specs.cited import Cited, EvidenceClass
-from knowledge.specs.facts import UNKNOWN_VALUE, Rank
+from knowledge.specs.facts import UNKNOWN_VALUE, Rank, named_values
 from knowledge.specs.metrics import metric_named
 
 SWEPT = "array_bytes"  # the qualifier of a measurement over sizes
@@ -125,7 +125,7 @@ def how_to_obtain(platform: Platform, metric: str, /, **qualifiers: str) -> str:
             return f"no value can answer this: {refusal}"
     found = []
     for spec in known_otherwise(platform, metric, **qualifiers):
-        words = " ".join(f"{key}={value}" for key, value in spec.qualifiers.items())
+        words = named_values(spec.qualifiers)
         found.append(f"{spec.shown} with {words or 'no qualifier'}")
     others = "; ".join(found)
     known = f"known with other qualifiers: {others}; otherwise " if others else ""

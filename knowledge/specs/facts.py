@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from knowledge.specs import metrics
 from knowledge.specs.cited import ABSENT_VALUE as ABSENT_VALUE
@@ -28,6 +29,11 @@ NEEDED_NOTES = {
     UNKNOWN_VALUE: "UNKNOWN needs how=, the way to obtain it",
     ABSENT_VALUE: "NONE needs note=, how the source says that there is none",
 }
+
+
+def named_values(values: Mapping[str, Any], between: str = " ") -> str:
+    """Names and values in one text: "cache=cold dtype=float32"."""
+    return between.join(f"{name}={value}" for name, value in values.items())
 
 
 class SourceKind(StrEnum):

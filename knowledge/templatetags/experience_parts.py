@@ -14,6 +14,7 @@ from knowledge.experience.wording import faster, gain_words, signed_percent
 from knowledge.models import Experience, TrackRecord
 from knowledge.search.rank import is_form
 from knowledge.search.tokens import WORD
+from knowledge.specs.facts import named_values
 
 register = template.Library()
 register.filter("as_factor", faster)
@@ -70,7 +71,7 @@ def outcome(label: str) -> SafeString:
 @register.filter
 def named(values: Mapping[str, Any]) -> str:
     """Write names with their values in one line: "BLOCK_M=128, stages=3"."""
-    return ", ".join(f"{name}={value}" for name, value in values.items())
+    return named_values(values, ", ")
 
 
 @register.filter

@@ -14,6 +14,7 @@ from knowledge.lookup.standing import notes_of
 from knowledge.lookup.value import SWEPT
 from knowledge.models import Platform
 from knowledge.specs.citation import CitationState
+from knowledge.specs.facts import named_values
 from knowledge.views import tables
 from knowledge.views.formats import file_asked
 
@@ -117,7 +118,7 @@ def _line(record: dict[str, Any]) -> tuple[str, ...]:
         state = "" if holds else f", citation {cell['citation_state']}"
         shown.append(tables.plain(f"{cell['shown']} ({cell['evidence']}{state})"))
     result = ": ".join(part for part in (record["relation"], record["reason"]) if part)
-    qualifiers = tables.code(tables.qualifier_words(record["qualifiers"]))
+    qualifiers = tables.code(named_values(record["qualifiers"]))
     return tables.code(record["metric"]), qualifiers, *shown, tables.plain(result)
 
 
@@ -129,7 +130,7 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
         if cell is not None
         for column in CELL_COLUMNS
     }
-    return record | cells | {"qualifiers": tables.qualifier_words(record["qualifiers"])}
+    return record | cells | {"qualifiers": named_values(record["qualifiers"])}
 
 
 def _swept(row: ComparedRow) -> bool:

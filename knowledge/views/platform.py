@@ -18,7 +18,7 @@ from knowledge.lookup.sheet import PlatformSheet, SheetFilter, sheet_of
 from knowledge.lookup.standing import notes_of
 from knowledge.models import SpecState
 from knowledge.specs.cited import EvidenceClass
-from knowledge.specs.facts import UNKNOWN_VALUE
+from knowledge.specs.facts import UNKNOWN_VALUE, named_values
 from knowledge.views import tables
 from knowledge.views.formats import file_asked
 
@@ -72,11 +72,10 @@ def sheet_file(request: HttpRequest, slug: str, ending: str) -> HttpResponse:
     asked, found = _read(request, slug)
     if asked.errors:
         return tables.refusal(asked.errors, ending)
-    records = list(found.records())
+    # What is asked for may be any part of a name, which no header takes as it is.
+    slug, records = found.platform.slug, list(found.records())
     if ending == "json":
-        return JsonResponse(
-            {"platform": found.platform.slug, "asof": asked.asof or None, "rows": records}
-        )
+        return JsonResponse({"platform": slug, "asof": asked.asof or None, "rows": records})
     if ending == "csv":
         return tables.csv_answer(slug, COLUMNS, map(_flat, records))
     day = f"As approved at the end of {asked.asof} (UTC)." if asked.choice.asof else ""
@@ -121,7 +120,7 @@ def _cells(record: dict[str, Any]) -> tuple[str, ...]:
     place = citation.get("text", "").partition(" <- ")[2]
     return (
         tables.code(record["metric"]),
-        tables.code(tables.qualifier_words(record["qualifiers"])),
+        tables.code(named_values(record["qualifiers"])),
         tables.plain(f"{record['shown']}: {how}" if how else record["shown"]),
         tables.plain(record.get("evidence", "")),
         tables.plain(", ".join([state, *flags])),
@@ -133,7 +132,7 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
     """One row of the table: nothing nested."""
     citation = record["citation"] or {}
     return record | {
-        "qualifiers": tables.qualifier_words(record["qualifiers"]),
+        "qualifiers": named_values(record["qualifiers"]),
         "citation": citation.get("text", ""),
         "citation_state": citation.get("state", ""),
         "flags": " ".join(record.get("flags", ())),

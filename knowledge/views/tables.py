@@ -48,11 +48,6 @@ def refusal(errors: Mapping[str, str], ending: str) -> HttpResponse:
     return HttpResponse(words, content_type="text/plain; charset=utf-8", status=400)
 
 
-def qualifier_words(qualifiers: Mapping[str, str]) -> str:
-    """Qualifiers in one cell: "cache=cold dtype=float32"."""
-    return " ".join(f"{key}={value}" for key, value in qualifiers.items())
-
-
 def markdown_answer(name: str, parts: Iterable[str]) -> HttpResponse:
     """A file called `name`.md of these parts, an empty line between each two."""
     answer = HttpResponse(joined(parts), content_type="text/markdown; charset=utf-8")

@@ -97,10 +97,7 @@ class Command(OneFileCommand):
             decision = replace(decision, sentence=f"{apart} {decision.sentence}".strip())
         text = _text(report, decision, examined)
         self.emit(_facts(report, decision, examined), f"{apart}\n{text}".strip())
-        if report.problem_fault:
-            self.fail(ExitCode.USAGE, f"problem: {report.reason}")
-        if report.outcome is not Outcome.PASSED:
-            self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")
+        self.require_passed(report)
         if decision.reason in (Reason.NOT_ITS_OWN_KERNEL, Reason.UNDECIDED):
             self.fail(ExitCode.NOT_ACCEPTED, decision.sentence)
         if options["sanitize"] and not passed(report.sanitized):
@@ -120,7 +117,7 @@ class Command(OneFileCommand):
 
 
 def _on_quiet_host(decision: Decision, report: Report) -> Decision:
-    """The decision; of a comparison beside other load, that it decides nothing."""
+    """The decision; undecided if other programs kept the host busy meanwhile."""
     taken = taken_by_others(report)
     if decision.gain is None or taken < CROWDED or never_waits():
         return decision

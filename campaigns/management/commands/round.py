@@ -15,7 +15,7 @@ from campaigns.proposers.evidence import is_counter
 from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, SubmissionRefused
 from campaigns.proposers.situation import facts_about
 from campaigns.records.submissions import awaited_repair
-from campaigns.records.values import picked
+from campaigns.records.values import gain_value
 from campaigns.reports.comparison.rounds import compare_rounds
 from campaigns.reports.comparison.sections import case_facts
 from campaigns.reports.proposers import submission_sheet
@@ -208,7 +208,7 @@ class Command(BaseCommand):
         gain = versus.gain
         data = {
             "basis": versus.basis,
-            "gain": picked(gain, "gain low high pairs kind") if gain else None,
+            "gain": gain_value(gain) if gain else None,
             "not_alike": [row.name for row in versus.differs],
             "cases": case_facts(versus),
             "rounds": [round_facts(first), round_facts(second)],

@@ -15,7 +15,7 @@ from knowledge.lookup.value import UNKNOWN
 from knowledge.models import Spec, SpecState
 from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import EvidenceClass
-from knowledge.specs.facts import QUALIFIERS, UNKNOWN_VALUE, Rank, SourceKind
+from knowledge.specs.facts import QUALIFIERS, UNKNOWN_VALUE, Rank, SourceKind, named_values
 from knowledge.specs.metrics import MetricError
 
 PLATFORM = argument("platform", help=PLATFORM_HELP)
@@ -117,8 +117,7 @@ class Command(BaseCommand):
             self.emit(record, f"{UNKNOWN_VALUE} ({_drift(citation)})")
             self.fail(ExitCode.NO_APPROVED_VALUE, how)
         self.emit(record, UNKNOWN)
-        named = [f"{key}={value}" for key, value in record["qualifiers"].items()]
-        words = " ".join([record["metric"], *named])
+        words = f"{record['metric']} {named_values(record['qualifiers'])}".strip()
         self.fail(ExitCode.NO_APPROVED_VALUE, f"{words} of {row.slug} is unknown: {how}")
 
     def _spec(self, key: int) -> Spec:

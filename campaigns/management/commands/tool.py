@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 from dataclasses import asdict
 from typing import Any, ClassVar
@@ -11,7 +12,6 @@ from django.db import DatabaseError
 
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.passport import measured_now
-from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.contract.ceilings import CeilingsError, MeasuredCeiling, Result
 from campaigns.management.base_command import ExitCode, Exits, Verb, argument
 from campaigns.management.one_file import DEVICE, FILE, OneFileCommand, whole_above_zero
@@ -115,7 +115,14 @@ class Command(OneFileCommand):
         (copy,) = result.ceilings
         if copy.cache == "warm":
             self.progress("note: both arrays stay in the cache; cold is a line of `tool bandwidth`")
-        cited, unknown = _cited_bandwidths(found)
+        cited: list[Cited] = []
+        unknown = UNKNOWN
+        # Without a database there is no platform to ask about.
+        with contextlib.suppress(DatabaseError):
+            if platform := platform_for_device(found.name):
+                cited = bandwidth_ceilings(platform)
+                names = () if cited else (*MEASURED_BANDWIDTHS, "memory_bandwidth")
+                unknown = unknown_words(platform, *names)
         lines = [f"{found.name} ({result.device}), bytes {BYTES_CONVENTION}", _copy_line(copy)]
         lines += [f"{share(copy.rate / one.value)} of {one.citation}" for one in cited]
         lines += [] if cited else [f"cited bandwidth: {unknown}"]
@@ -127,11 +134,8 @@ class Command(OneFileCommand):
         spec, device, job = self.asked(options)
         with self.served(job, device) as (job, service):
             report = service.evaluate(job, self.phase_printer())
-        if report.problem_fault:
-            self.fail(ExitCode.USAGE, f"problem: {report.reason}")
         # No time of what is not right on every case (law 3).
-        if report.outcome is not Outcome.PASSED:
-            self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")
+        self.require_passed(report)
         rows = [row for row in map(quantiles_of, report.cases) if row]
         if not rows:
             self.fail(ExitCode.NOT_ACCEPTED, f"{job.backend} is not timed on {device.name}")
@@ -179,19 +183,3 @@ def _copy_facts(copy: MeasuredCeiling) -> dict[str, Any]:
 def _copy_line(copy: MeasuredCeiling) -> str:
     size, rate = amount(COPIED_ARRAYS * copy.array_bytes, "B"), amount(copy.rate, "B/s")
     return f"  {size:>8}  {rate:>10}  {copy.cache or '–':4}  {copy.basis}"
-
-
-def _cited_bandwidths(device: Device) -> tuple[list[Cited], str]:
-    """Return the values of the device's platform, and what is printed where there are none.
-
-    None without the platform, or without a database.
-    """
-    try:
-        platform = platform_for_device(device.name)
-        if platform is None:
-            return [], UNKNOWN
-        found = bandwidth_ceilings(platform)
-        names = () if found else (*MEASURED_BANDWIDTHS, "memory_bandwidth")
-        return found, unknown_words(platform, *names)
-    except DatabaseError:
-        return [], UNKNOWN

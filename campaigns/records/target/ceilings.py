@@ -25,7 +25,7 @@ from knowledge.lookup.value import (
 )
 from knowledge.models import Platform, Spec
 from knowledge.specs.cited import UNKNOWN, Cited
-from knowledge.specs.facts import UNKNOWN_VALUE, Rank
+from knowledge.specs.facts import UNKNOWN_VALUE, Rank, named_values
 
 
 def ceilings_of(campaign: Campaign) -> Ceilings:
@@ -114,7 +114,7 @@ def missing_spec(
             for spec in (find(platform, peak) for peak in peaks)
             if spec
         )
-    told = " or ".join(" ".join([m, *(f"{k}={v}" for k, v in q.items())]) for m, q in asked)
+    told = " or ".join(f"{metric} {named_values(q)}".strip() for metric, q in asked)
     ways = dict.fromkeys(how_to_obtain(platform, metric, **q) for metric, q in asked)
     message = f"{question}: {UNKNOWN}: no approved {told} of {platform.slug}; {lacking}."
     return MissingSpec(question, message + slower, "; or ".join(ways))

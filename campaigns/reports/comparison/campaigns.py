@@ -18,14 +18,13 @@ from campaigns.reports.comparison.sections import (
     Column,
     Section,
     SideBySide,
-    Versus,
+    code_of,
     rows_between,
     versus,
 )
-from campaigns.reports.diff import diff
 from campaigns.reports.progress import spoken
 from campaigns.reports.rows import RoundRow, best_rows
-from campaigns.rules.wording import duration, share
+from campaigns.rules.wording import known_duration, share
 
 SAME = "a campaign compared with itself"
 ALIKE = ("platform", "problem version", "cases", "protocol", "backend", "v0")
@@ -43,10 +42,14 @@ def compare_campaigns(campaigns: Sequence[Campaign]) -> SideBySide:
     settings = [_settings(campaign) for campaign in campaigns]
     legs = _legs(rows, settings)
     others = tuple(
-        _versus(column, (columns[0], column), (measured[0], own), (legs[0], leg))
+        versus(
+            column,
+            SAME if column == columns[0] else UNPAIRED,
+            (measured[0].times, own.times),
+            (legs[0], leg),
+        )
         for column, own, leg in zip(columns[1:], measured[1:], legs[1:], strict=True)
     )
-    sources = [row.round.chosen if row else None for row in rows]
     return SideBySide(
         noun="campaigns",
         columns=tuple(columns),
@@ -56,29 +59,13 @@ def compare_campaigns(campaigns: Sequence[Campaign]) -> SideBySide:
             Section("Settings", rows_between(settings)),
             Section("Surroundings of the best round", rows_between([*map(_environment, rows)])),
         ),
-        code=diff(sources[0].text, sources[1].text, sources[1].file_name)
-        if len(sources) == 2 and sources[0] and sources[1]
-        else None,
+        code=code_of(*(row.round.chosen if row else None for row in rows)),
     )
 
 
 def _column(campaign: Campaign) -> Column:
     href = reverse("campaign", args=[campaign.pk])
     return Column(campaign.pk, f"campaign {campaign.pk}", campaign.title, href)
-
-
-def _versus(
-    column: Column,
-    columns: tuple[Column, Column],
-    measured: tuple[SessionTimes, SessionTimes],
-    legs: tuple[Mapping[str, str], ...],
-) -> Versus:
-    """One beside the other, each as its last session has it: no session has both."""
-    both = measured[0].times, measured[1].times
-    if columns[0] == columns[1]:
-        return versus(column, SAME, both)
-    differs = tuple(row for row in rows_between(legs) if not row.is_equal)
-    return versus(column, UNPAIRED, both, differs)
 
 
 def _legs(
@@ -116,10 +103,10 @@ def _result(campaign: Campaign, row: RoundRow | None, measured: SessionTimes) ->
     return {
         "state": CampaignState(campaign.state).words,
         "best round": f"{row.number}: {row.title}" if row else "",
-        "best time": duration(measured.time_us) if measured.time_us else "",
-        "of the kernel beside it": duration(measured.incumbent_us) if measured.incumbent_us else "",
+        "best time": known_duration(measured.time_us),
+        "time of the kernel beside it": known_duration(measured.incumbent_us),
         "gain over its v0": total.brief if (total := result_of(campaign)) else "",
-        "share of the roof": f"{share(reached)} of {target.roof_words}" if reached else "",
+        "share of its limit": f"{share(reached)} of {target.roof_words}" if reached else "",
         "rounds": str(campaign.rounds.count()),
         "wall time": spoken(spent.wall_h * 3600),
         "device time": spoken(spent.device_h * 3600),

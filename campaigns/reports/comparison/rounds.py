@@ -17,13 +17,13 @@ from campaigns.reports.comparison.sections import (
     Section,
     SideBySide,
     Versus,
+    code_of,
     rows_between,
     versus,
 )
-from campaigns.reports.diff import diff
 from campaigns.reports.kernel.profile_sheet import profile_sheet
 from campaigns.reports.rows import RoundRow, some_rows
-from campaigns.rules.wording import duration, share
+from campaigns.rules.wording import known_duration, share
 
 SAME = "a round compared with itself"
 DIRECT = "measured against each other in pairs"
@@ -41,7 +41,6 @@ def compare_rounds(campaign: Campaign, rounds: Sequence[Round]) -> SideBySide:
         _compared(campaign, rows[0], row, column)
         for row, column in zip(rows[1:], columns[1:], strict=True)
     )
-    sources = [row.round.chosen for row in rows]
     read = _limits(campaign, rows)
     return SideBySide(
         noun="rounds",
@@ -53,9 +52,7 @@ def compare_rounds(campaign: Campaign, rounds: Sequence[Round]) -> SideBySide:
             Section("Counters", rows_between([counters for _, counters in read]), is_folded=True),
             Section("Settings and surroundings", rows_between([*map(_environment, rows)])),
         ),
-        code=diff(sources[0].text, sources[1].text, sources[1].file_name)
-        if len(sources) == 2 and sources[0] and sources[1]
-        else None,
+        code=code_of(*(row.round.chosen for row in rows)),
     )
 
 
@@ -96,10 +93,10 @@ def _texts(row: RoundRow) -> Iterator[tuple[str, str]]:
         yield name, str(getattr(row.hypothesis, name, ""))
     yield "verdict", row.word.words
     yield "reason", row.reason
-    yield "time in its own session", duration(row.time_us) if row.time_us else ""
-    yield "incumbent beside it", duration(row.incumbent_us) if row.incumbent_us else ""
+    yield "time in its own session", known_duration(row.time_us)
+    yield "incumbent beside it", known_duration(row.incumbent_us)
     reached = f"{share(row.share)} of {row.target.roof_words}" if row.share else ""
-    yield "share of the roof", reached
+    yield "share of its limit", reached
     yield "compiler flags", " ".join(row.round.chosen.flags) if row.round.chosen else ""
 
 
@@ -107,19 +104,15 @@ def _compared(campaign: Campaign, first: RoundRow, row: RoundRow, column: Column
     """Both times are of one session where there is one, with its gain; else each of its own."""
     if first.number == row.number:
         return versus(column, SAME, (first.times, row.times))
-    final, best = final_of(campaign), campaign.incumbent and campaign.incumbent.round.number
-    at_the_end = (final, AT_THE_END, 1, best)
-    known = ((row.measured, DIRECT, row.against, row.number),
-             (first.measured, DIRECT, first.against, first.number))  # fmt: skip
-    for shown, basis, incumbent, candidate in (at_the_end, *known):
-        if shown is None or shown.gain is None:
-            continue
-        both = shown.incumbent_times, shown.times
-        if (first.number, row.number) == (incumbent, candidate):
-            return versus(column, basis, both, shown=shown)
-        if (row.number, first.number) == (incumbent, candidate):
-            return versus(column, basis, both[::-1], shown=shown.inverse)
+    best = campaign.incumbent.round.number if campaign.incumbent else None
+    for shown, basis, arms in (
+        (final_of(campaign), AT_THE_END, (1, best)),
+        (row.measured, DIRECT, (row.against, row.number)),
+        (first.measured, DIRECT, (first.against, first.number)),
+    ):
+        if shown and shown.gain and {first.number, row.number} == set(arms):
+            found = shown if arms[0] == first.number else shown.inverse
+            return versus(column, basis, (found.incumbent_times, found.times), shown=found)
     keys = [one.verdict.evaluation_id for one in (first, row) if one.verdict]
     legs = legs_of(key for key in keys if key)
-    differs = tuple(leg for leg in rows_between([*legs.values()]) if not leg.is_equal)
-    return versus(column, UNPAIRED, (first.times, row.times), differs)
+    return versus(column, UNPAIRED, (first.times, row.times), [*legs.values()])

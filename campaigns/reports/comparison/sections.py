@@ -1,7 +1,6 @@
 """Two to six things side by side: what every page and file of a comparison shows.
 
-The first is the baseline of all gains. Compared the other way round a pair gives the same answer:
-the gain of one over the other is one over that of the other over the one.
+The first is the baseline of all gains. Swapping a pair inverts its gain and changes nothing else.
 """
 
 from __future__ import annotations
@@ -10,11 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.models import Candidate
+from campaigns.records.values import gain_value
 from campaigns.records.verdicts import SessionTimes
-from campaigns.reports.diff import Diff
+from campaigns.reports.diff import Diff, diff
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import VerdictWord
-from campaigns.rules.wording import duration
+from campaigns.rules.wording import known_duration
 
 FEWEST, MOST = 2, 6
 UNPAIRED = "not measured side by side, so no gain is shown; each time is of its own session"
@@ -78,7 +79,7 @@ class ComparedCase:
     def words(self, *names: str) -> str:
         """Both times in a line."""
         times = zip(names, (self.first_us, self.time_us), strict=True)
-        return ", ".join(f"{name} {duration(us) if us else 'not timed'}" for name, us in times)
+        return ", ".join(f"{name} {known_duration(us, 'not timed')}" for name, us in times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +100,29 @@ def versus(
     column: Column,
     basis: str,
     of_both: tuple[Mapping[str, float], Mapping[str, float]],
-    differs: tuple[TextRow, ...] = (),
+    legs: Sequence[Mapping[str, str]] = (),
     shown: SessionTimes | None = None,
 ) -> Versus:
-    """of_both: case → µs of the first and of this one. shown: gains, where both are of it."""
+    """of_both: case → µs of the first and of this one. legs: what both should share.
+
+    shown: the session that both are of; None where they are of two.
+    """
     first, own = of_both
+    differs = tuple(row for row in rows_between(legs) if not row.is_equal)
     gains = {one.case: one.gain for one in shown.cases} if shown else {}
     cases = (
         ComparedCase(case, first.get(case), own.get(case), gains.get(case))
         for case in dict.fromkeys([*first, *own])
     )
     return Versus(column, shown.gain if shown else None, basis, tuple(cases), differs)
+
+
+def code_of(*sources: Candidate | None) -> Diff | None:
+    """The diff of two sources; None if one is missing, and of more than two."""
+    known = [one for one in sources if one]
+    if len(sources) != 2 or len(known) != 2:
+        return None
+    return diff(known[0].text, known[1].text, known[1].file_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +177,7 @@ def facts_of(found: SideBySide, *, everything: bool = False) -> dict[str, Any]:
             for column in found.columns
         ],
         "gains": [
-            {"name": one.column.name, **gain_facts(one.gain), "basis": one.basis,
+            {"name": one.column.name, **gain_value(one.gain), "basis": one.basis,
              "not_alike": [row.name for row in one.differs], "cases": case_facts(one)}
             for one in found.others
         ],
@@ -178,17 +191,11 @@ def facts_of(found: SideBySide, *, everything: bool = False) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def gain_facts(gain: Gain | None) -> dict[str, Any]:
-    """A gain as plain values; all None where there is none."""
-    names = ("gain", "low", "high", "pairs", "kind")
-    return {name: getattr(gain, name) if gain else None for name in names}
-
-
 def case_facts(one: Versus) -> list[dict[str, Any]]:
     """Its cases as data."""
     return [
         {"case": row.name, "baseline_us": row.first_us, "compared_us": row.time_us,
-         **gain_facts(row.gain)}
+         **gain_value(row.gain)}
         for row in one.cases
     ]  # fmt: skip
 
@@ -199,4 +206,4 @@ def table_rows(found: SideBySide) -> Iterable[dict[str, Any]]:
         names = {"baseline": found.first.name, "compared": one.column.name, "basis": one.basis}
         for row in case_facts(one):
             yield row | names
-        yield {"case": "all cases", **gain_facts(one.gain), **names}
+        yield {"case": "all cases", **gain_value(one.gain), **names}

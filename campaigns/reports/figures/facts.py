@@ -13,7 +13,6 @@ from campaigns.evaluator.contract import Timing
 from campaigns.models import Evaluation
 from campaigns.records.evaluations import report_of
 from campaigns.records.time_spent import PhaseSpent
-from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet
 
 Link = Callable[[int], str]
@@ -40,22 +39,25 @@ def shares(sheet: CampaignSheet, link: Link, *, by_time: bool) -> list[SharePoin
 
 
 def gains_by_case(sheet: CampaignSheet, link: Link) -> list[HeatRound]:
-    """Each round after the baseline with its gain over its incumbent on every case."""
+    """Each round after the baseline with the proven gain over its incumbent on every case."""
     return [
-        HeatRound(row.number, row.word, link(row.number), _over_incumbent(row))
+        HeatRound(
+            row.number,
+            row.word,
+            link(row.number),
+            {
+                one.case: HeatGain(
+                    gain.gain,
+                    f"{gain.brief} against round {row.against}",
+                    not gain.low <= 0 <= gain.high,
+                )
+                for one in row.measured.cases
+                if (gain := one.gain)
+            },
+        )
         for row in sheet.rows
         if row.number > 1
     ]
-
-
-def _over_incumbent(row: RoundRow) -> dict[str, HeatGain]:
-    return {
-        result.case: HeatGain(
-            gain.gain, f"{gain.brief} against round {row.against}", not gain.low <= 0 <= gain.high
-        )
-        for result in row.results
-        if (gain := result.gain)
-    }
 
 
 def parts_of(sheet: CampaignSheet, link: Link, case: str) -> list[PartsRound]:

@@ -158,10 +158,10 @@ def drifts(report: Report, allowed: Callable[[CaseReport], Allowance]) -> tuple[
 
 
 def undecided_by(report: Report, floor: float) -> tuple[Disturbance, ...]:
-    """Why an undecided comparison is void: the incumbent's own noise; empty where it is not that.
+    """The incumbent's own noise, if it alone can leave a comparison undecided; else empty.
 
-    Then a candidate as steady as the incumbent could not have been told from it either. All times
-    have to be above zero. floor: the least gain that counts, a fraction.
+    Even a candidate as steady as the incumbent could not be told from it then. All times have to be
+    above zero. floor: the least gain that counts, a fraction.
     """
     arms = [case.incumbent.samples_us for case in report.cases if case.incumbent]
     means = [statistics.fmean(map(math.log, column)) for column in zip(*arms, strict=False)]

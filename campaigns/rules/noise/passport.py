@@ -209,7 +209,7 @@ def noisy(lengths: Iterable[Length]) -> tuple[str, ...]:
     Such a floor is valid and counts, but it is not a good one.
     """
     return tuple(
-        f"of kernels of about {duration(length.time_us)} the noise floor is {share(length.floor)}"
+        f"for kernels of about {duration(length.time_us)} the noise floor is {share(length.floor)}"
         for length in lengths
         if length.floor > SUCCESS
     )

@@ -188,7 +188,7 @@ class Audit:
     def words(self) -> str:
         """The conclusion in a sentence or two."""
         if self.whole is None:
-            return "Nothing is held against the rounds' gains before the final session."
+            return "There is no final gain yet to compare the rounds' gains with."
         product = f"The product of the rounds' gains over v0 is {factor(self.product.ratio)}×"
         said = f"{product}, the final gain {self.whole.words}, which counts."
         if self.is_selected:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.verdict.decision import Decision, Gate, Reason
+from campaigns.rules.verdict.decision import SECOND_SESSION, Decision, Gate, Reason
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import (
     PairedComparison,
@@ -63,7 +63,7 @@ def _by_both(
     shown = f"The first session showed {against_words(claimed)}"
     if broken := _broken(*reports):
         sentence = f"Not caused by the candidate: {broken}. {shown}; nothing is concluded."
-        gate = Gate("second session", None, "could not be measured", _LIMIT)
+        gate = Gate(SECOND_SESSION, None, "could not be measured", _LIMIT)
         return _of(Reason.BROKEN_HOST, sentence, (*claim.gates, gate, _NOT_REACHED))
     repeat = decide_session(reports[1], standard)
     both = compare_sessions(reports, standard) if repeat.gain else None
@@ -77,7 +77,7 @@ def _by_both(
         )
         failed = next((gate for gate in repeat.gates if gate.passed is False), None)
         found = f"{failed.name}: {failed.found}" if failed else repeat.sentence
-        gate = Gate("second session", False, found, _LIMIT, failed.citation if failed else "")
+        gate = Gate(SECOND_SESSION, False, found, _LIMIT, failed.citation if failed else "")
         return _of(reason, sentence, (*claim.gates, gate, _NOT_REACHED), both)
     each = (
         f"The first session showed {claimed.brief}, the second, in new processes on unseen inputs, "
@@ -90,7 +90,7 @@ def _by_both(
     else:
         reason = Reason.SESSIONS_DISAGREE
         sentence = f"Needs review: each session shows a gain, but not the same. {each}."
-    gate = Gate("second session", True, against_words(repeat.gain), _LIMIT)
+    gate = Gate(SECOND_SESSION, True, against_words(repeat.gain), _LIMIT)
     accepted = reason is Reason.PROMOTED
     last = Gate("both sessions", accepted, against_words(both.gain), _AGREE)
     return _of(reason, sentence, (*claim.gates, gate, last), both)

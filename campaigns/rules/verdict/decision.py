@@ -77,6 +77,8 @@ class Reason(StrEnum):
     NEEDS_FULL_LEVEL = "needs_full_level", VerdictWord.NO_CHANGE
 
 
+# The gate of a claim that was measured again.
+SECOND_SESSION = "second session"
 # Of a candidate that was measured nowhere that could say: no attempt, and nothing is learned.
 UNJUDGED = frozenset({Reason.BROKEN_HOST, Reason.NOT_JUDGED, Reason.UNDECIDED})
 

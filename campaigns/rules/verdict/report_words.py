@@ -52,7 +52,7 @@ def copied_words(report: Report, arm: Arm = "candidate", whose: str = "") -> str
 
 
 def flag_words(candidate: Sequence[str], incumbent: Sequence[str]) -> str:
-    """That two sources are compiled with different flags, and with which; "" of equal ones."""
+    """The flags of two sources that are compiled differently; "" if they are compiled alike."""
     if tuple(candidate) == tuple(incumbent):
         return ""
     own, other = (" ".join(flags) or "none" for flags in (candidate, incumbent))

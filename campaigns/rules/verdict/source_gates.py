@@ -46,14 +46,14 @@ def static_findings(examined: Examined | None) -> GateOutcome:
 
 
 def for_review(examined: Examined | None, gain: str) -> GateOutcome | None:
-    """A gain that only a person may accept, with what was found; None where no one is needed."""
+    """Why a person has to accept this gain: the finding; None if nobody has to."""
     if examined is None or not (found := examined.of(Stance.REVIEW)):
         return None
     sentence = (
         f"Needs review: {gain}. {examined.file} line {found[0].line}, {found[0].what}. "
         f"{found[0].kind.meaning} A person decides whether the gain reaches real use."
     )
-    limit = "a person accepts what state between calls gains"
+    limit = "a person has to accept a gain that rests on state kept between calls"
     return stopped("kept answers", _listed(found), limit, Reason.KEEPS_ANSWERS, sentence)
 
 

@@ -50,7 +50,7 @@ def remove_sample(campaign: Campaign, by: Any = None) -> None:
     if not campaign.is_sample:
         raise SampleRefused(f"campaign {campaign.pk}: is a record; accepted: the sample")
     if not may_remove(campaign, by):
-        raise Forbidden("the sample is removed by who loaded it, or by a lead")
+        raise Forbidden("only the person who loaded the sample, or a lead, can remove it")
     key = campaign.pk
     with transaction.atomic():
         for model, path in ROWS:

@@ -45,7 +45,7 @@ from campaigns.steps.lifecycle.finish import abort
 from campaigns.steps.measuring.waits import ask_to_pause
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.steps.problems import materialise
-from knowledge.curation.errors import Forbidden
+from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.curation.people import may_review
 from knowledge.lookup.value import (
     cache_bandwidth_ceilings,
@@ -144,13 +144,8 @@ LONGEST_SHOWN = 80
 LONGEST_REASON = 500
 
 
-class PlaceholderRefused(ValueError):
+class PlaceholderRefused(CurationError):
     """A placeholder that cannot be allowed: `field`, and what is accepted."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"{field}: {message}")
-        self.field = field
-        self.message = message
 
 
 def allow_placeholder(

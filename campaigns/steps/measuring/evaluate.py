@@ -156,7 +156,9 @@ def _run(evaluation: Evaluation, context: WorkerContext) -> Report | None:
         with tempdir("evaluation") as folder:
             job = job_of(evaluation, context.device, folder)
             heart = ClaimHeartbeat(evaluation, beat)
-            return RUNS.get(evaluation.kind, _trial)(evaluation, job, context, folder, heart)
+            if evaluation.kind == EvaluationKind.SWEEP:
+                return sweep(evaluation, job, context, folder, heart)
+            return _trial(evaluation, job, context, heart)
     except OSError as error:
         where = error.filename or settings.DATA_DIR
         words = "disk full" if error.errno == errno.ENOSPC else error.strerror
@@ -170,11 +172,7 @@ def _run(evaluation: Evaluation, context: WorkerContext) -> Report | None:
 
 
 def _trial(
-    evaluation: Evaluation,
-    job: Job,
-    context: WorkerContext,
-    folder: Path,
-    beat: Callable[[str], None],
+    evaluation: Evaluation, job: Job, context: WorkerContext, beat: Callable[[str], None]
 ) -> Report:
     report = context.service.evaluate(job, beat)
     if report.outcome is not Outcome.PASSED:
@@ -186,12 +184,6 @@ def _trial(
         report = replace(report, machine_code=read_code(job, context.service, beat))
         report = replace(report, profile=count_kernels(job, report, context.service, beat))
     return replace(report, wall_s={**report.wall_s, "explained": time.monotonic() - begun})
-
-
-# Kind → how it is run; all others are one trial of one candidate.
-RUNS: Mapping[str, Callable[..., Report]] = {
-    EvaluationKind.SWEEP: sweep,
-}
 
 
 def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from campaigns.models import Campaign, DecisionWord, SeriesAnswer, SeriesAnswerWord, SeriesEntry
 from campaigns.models.event import record
 from campaigns.records.decisions import NO_ROLE, Reviewed, reviewed_result, reviewed_round
-from campaigns.records.series import SeriesShown, series_of
+from campaigns.records.series import SeriesShown, series_shown
 from campaigns.steps.review.decide import decide
 from knowledge.curation.errors import (
     LONGEST_REASON,
@@ -78,7 +78,7 @@ def answer_series(campaign: Campaign, key: int, answer: str, why: str, by: Any) 
 
 def _open(campaign: Campaign, key: int) -> SeriesShown:
     """The entry that waits for an answer. Raises Conflict where it does not."""
-    shown = next((one for one in series_of(campaign) if one.entry.pk == key), None)
+    shown = series_shown(campaign, key)
     if shown is None or not shown.sort.asks:
         raise Conflict(f"campaign {campaign.pk} has no measurement {key} that asks for an answer")
     if shown.answer is not None:

@@ -92,7 +92,7 @@ def _close(round_: Round, judged: JudgedRound, judgement: Judgement) -> Next:
 
 
 def _with_flags(judged: JudgedRound, decision: Decision) -> Decision:
-    """The decision, which says of two times that their kernels are compiled differently."""
+    """The decision; its sentence names the flags if both kernels are compiled differently."""
     against = judged.evaluations[0].against
     if against is None or decision.gain is None:
         return decision

@@ -44,6 +44,7 @@ from knowledge.models import (
 )
 from knowledge.models.project import eyes_of_campaign
 from knowledge.models.sight import seeing
+from knowledge.specs.facts import named_values
 
 log = logging.getLogger(__name__)
 
@@ -251,7 +252,7 @@ def seen_in(round_: Round) -> str:
 
 def shown_for(entry: Experience) -> str:
     """The shapes and versions that it was measured with."""
-    listed = [", ".join(f"{k}={v}" for k, v in shape.items()) for shape in entry.shapes]
+    listed = [named_values(shape, ", ") for shape in entry.shapes]
     more = f" and {len(listed) - MOST_SHAPES} more" if len(listed) > MOST_SHAPES else ""
     shapes = f"{'; '.join(listed[:MOST_SHAPES])}{more}" if listed else "the cases of its problem"
     made = " and ".join(filter(None, (entry.compiler, entry.driver and f"driver {entry.driver}")))

@@ -11,10 +11,10 @@ from typing import Any
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import Evaluation
-from campaigns.records.values import picked
+from campaigns.records.values import gain_value
 from campaigns.reports.totals import GIGA, TERA
 from campaigns.rules.noise.gain import geomean
-from campaigns.rules.wording import duration, share
+from campaigns.rules.wording import duration, known_duration, share
 from campaigns.trails.exporters.counted import (
     bottleneck_facts,
     isa_facts,
@@ -136,7 +136,7 @@ def _performance(trail: ExportedCampaign, one: ExportedRound) -> dict[str, Any]:
             "bandwidth_delta": faster if moved else None,
             "unit": "fraction of the last accepted version's, measured beside it in one session",
         },
-        "gain_over_incumbent": picked(gain, "gain low high pairs kind") if gain else None,
+        "gain_over_incumbent": gain_value(gain) if gain else None,
     }
 
 
@@ -167,7 +167,7 @@ def _baseline_report(trail: ExportedCampaign, one: ExportedRound) -> str:
                 f"{duration(time.low)} to {duration(time.high)}" if time else NOTHING,
                 time.n if time else 0,
                 case.bound if case and case.bound else NOTHING,
-                duration(floor_us) if floor_us else "UNKNOWN",
+                known_duration(floor_us, "UNKNOWN"),
                 share(floor_us / time.median) if floor_us and time else "UNKNOWN",
                 case.limit.words if case and case.limit else NOTHING,
             )

@@ -9,7 +9,7 @@ from campaigns.reports.baselines import baseline_lines
 from campaigns.reports.sheet import BASELINE
 from campaigns.reports.totals import copies_of
 from campaigns.rules.verdict.report_words import function_words
-from campaigns.rules.wording import change, duration, share
+from campaigns.rules.wording import change, duration, known_duration, share
 from campaigns.trails.exporters.counted import (
     NOT_PROFILED,
     limit_words,
@@ -93,7 +93,7 @@ def _profile(one: ExportedRound) -> str:
                 *(launch.registers, launch.shared_bytes),
                 f"{launch.occupancy_percent} %" if known else NOTHING,
             )
-        time = duration(timing.device_us) if timing.device_us else NOTHING
+        time = known_duration(timing.device_us, NOTHING)
         rows.append((case.case, time, *told))
     parts: list[Part] = [*profile_parts(one.explained), "## Launches"]
     parts.append(table((*PROFILE, "occupancy (estimate)"), rows, NOTHING))
@@ -148,8 +148,8 @@ def _final(trail: ExportedCampaign, environment: list[str]) -> str:
     compared = [
         (
             one.version,
-            duration(one.time_us) if one.time_us else "N/A — no proven time",
-            duration(one.incumbent_us) if one.incumbent_us else NOTHING,
+            known_duration(one.time_us, "N/A — no proven time"),
+            known_duration(one.incumbent_us, NOTHING),
             gain_words(one.gain, f"round {one.against}"),
             _share(one),
             _limit(one),

@@ -19,7 +19,7 @@ from campaigns.records.values import verdict_value
 from campaigns.records.verdicts import classes_of
 from campaigns.reports.course import KINDS
 from campaigns.reports.sheet import BASELINE
-from campaigns.reports.totals import Trend, TrendRow, audit_of, moves_bytes, trend_of
+from campaigns.reports.totals import TrendRow, audit_of, moves_bytes, trend_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.stop.intake import SKILL, Intake
 from campaigns.rules.wording import change, duration
@@ -82,7 +82,7 @@ def gain_words(gain: Gain | None, against: str) -> str:
 def _trend(trail: ExportedCampaign) -> str:
     trend = trend_of(trail.sheet)
     rows = [
-        (one.number, status(one), one.title, *_timed(trend, trend.of(one.number)), one.sentence)
+        (one.number, status(one), one.title, *_timed(trend.of(one.number)), one.sentence)
         for one in trail.rounds
     ]
     about = "There is no backward direction, so the combined step is the forward one."
@@ -96,7 +96,7 @@ def _trend(trail: ExportedCampaign) -> str:
     )
 
 
-def _timed(trend: Trend, row: TrendRow | None) -> tuple[str, ...]:
+def _timed(row: TrendRow | None) -> tuple[str, ...]:
     """The rates of each direction and of both, and the gain over v0 where it was beside it."""
     if row is None:
         return (*[NO_BACKWARD] * 5, "—")

@@ -14,7 +14,7 @@ from campaigns.records.evaluations import report_of
 from campaigns.reports.rows import RoundRow, standing_words
 from campaigns.reports.sheet import BASELINE, CampaignSheet
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.wording import duration
+from campaigns.rules.wording import known_duration
 from knowledge.exchange.writers.markdown import link, plain, table
 
 # An address of this server → with its host.
@@ -54,7 +54,10 @@ def campaign_lines(sheet: CampaignSheet, site: Site) -> Iterator[str]:
     yield plain(campaign.stop_sentence if campaign.is_finished else "The campaign goes on.")
     if best is not None and sheet.is_faster:
         before, head = shown.incumbent_times, f"Before: {_baseline(sheet.against)}"
-        lines = [(plain(c), _time(before.get(c)), _time(us)) for c, us in shown.times.items()]
+        lines = [
+            (plain(c), known_duration(before.get(c)), known_duration(us))
+            for c, us in shown.times.items()
+        ]
         yield table(("Case", head, f"After: round {best.number}"), lines)
     yield table(("Kept", "Gain"), list(_kept(sheet, site)))
     yield _surroundings(best.verdict.evaluation if best and best.verdict else None)
@@ -89,8 +92,8 @@ def _cases(row: RoundRow, rival: str) -> str:
     lines = [
         (
             plain(one.case),
-            _time(one.against.median if one.against else None),
-            _time(one.time.median if one.time else None),
+            known_duration(one.against.median if one.against else None),
+            known_duration(one.time.median if one.time else None),
             plain(one.gain.words) if one.gain else "",
             str(one.gain.pairs) if one.gain else "",
         )
@@ -98,10 +101,6 @@ def _cases(row: RoundRow, rival: str) -> str:
     ]
     head = ("Case", f"Before: {plain(rival)}", f"After: round {row.number}", "Gain", "n")
     return table(head, lines)
-
-
-def _time(us: float | None) -> str:
-    return "" if us is None else duration(us)
 
 
 def _surroundings(measured: Evaluation | None) -> str:

@@ -10,7 +10,7 @@ from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
 from campaigns.evaluator.contract.signature import read_parameters
 from campaigns.models import Candidate
 from campaigns.records.campaigns import stop_policy_of
-from campaigns.rules.wording import amount, duration
+from campaigns.rules.wording import amount, known_duration
 from campaigns.trails.exporters.counted import isa_table
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
@@ -111,8 +111,8 @@ def _readme(trail: ExportedCampaign) -> str:
             *(case.case, amount(case.flops, "op"), amount(case.bytes, "B")),
             f"{case.intensity:.3g}" if case.bytes else NOTHING,
             case.bound or UNKNOWN,
-            duration(case.floor_us) if case.floor_us else UNKNOWN,
-            case.words or (duration(case.target_us) if case.target_us else UNKNOWN),
+            known_duration(case.floor_us, UNKNOWN),
+            case.words or known_duration(case.target_us, UNKNOWN),
         )
         for case in target.cases.values()
     ]

@@ -77,13 +77,12 @@ class Selection:
 
     def lessons(self) -> QuerySet[Lesson]:
         """The lessons in this scope; those about anything are in every scope."""
-        found = Lesson.objects.prefetch_related("evidence__entry")
-        for name, value in self.scope.items():
-            found = found.filter(Q(**{name: value}) | Q(**{name: ""}))
-        return found
+        return self._in_scope(Lesson.objects.prefetch_related("evidence__entry"))
 
     def gaps(self) -> QuerySet[Gap]:
-        found = Gap.objects.all()
+        return self._in_scope(Gap.objects.all())
+
+    def _in_scope(self, found: QuerySet[Any]) -> QuerySet[Any]:
         for name, value in self.scope.items():
             found = found.filter(Q(**{name: value}) | Q(**{name: ""}))
         return found

@@ -18,6 +18,7 @@ from knowledge.experience.writers.selection import (
 )
 from knowledge.experience.writers.statistics import statistics
 from knowledge.models import Experience, GapState, Lesson
+from knowledge.specs.facts import named_values
 
 MOST_ROWS = 50
 HARMLESS = re.compile(r"^(\s*)([#*\-+>]|\d+[.)])", re.MULTILINE)
@@ -31,10 +32,10 @@ def markdown_text(selection: Selection) -> str:
     found = statistics(selection)
     lessons = selection.lessons().order_by("pk")
     gaps = selection.gaps().filter(state=GapState.OPEN).order_by("pk")
-    where = " ".join(f"{name}={value}" for name, value in found.scope.items())
+    where = named_values(found.scope)
     scope = f" with {where}" if where else ""
     noun = "attempt" if found.tried == 1 else "attempts"
-    totals = f"{found.tried} {noun}{scope}: {found.worked} worked, {found.failed} did not."
+    totals = f"{found.tried} {noun}{scope}: {found.worked} worked, {found.failed} showed no gain."
     lines = ["# Experience", "", totals, ""]
     if found.by_op:
         head = "| operation | backend | tried | worked | median gain | best known strategy |"
@@ -63,7 +64,7 @@ def _lessons(lessons: Iterable[Lesson]) -> list[str]:
             lines.append(f"- {name.title()}: {_prose(getattr(lesson, name))}")
         if lesson.avoid:
             lines.append("- Avoid: yes")
-        scope = " ".join(f"{name}={value}" for name, value in lesson.scope.items())
+        scope = named_values(lesson.scope)
         lines += [f"- Scope: {scope}"] if scope else []
         said = [
             f"{'agrees' if each.agrees else 'disagrees'} {each.entry.uuid}"

@@ -22,6 +22,7 @@ from knowledge.experience.lessons.decide import brought_by
 from knowledge.forms.decide import add_refusal
 from knowledge.forms.lesson import DecideForm
 from knowledge.models import ConflictState, Disagreement, Experience
+from knowledge.specs.facts import named_values
 from knowledge.views.actions import refusing
 from knowledge.views.formats import list_file, record_file
 
@@ -45,7 +46,7 @@ def facts_of(entry: Experience | None) -> dict[str, str]:
     return {
         "result": entry.get_label_display(),
         "strategy": track.strategy,
-        "parameters": ", ".join(f"{name}={value}" for name, value in entry.params.items()),
+        "parameters": named_values(entry.params, ", "),
         "op": track.op,
         "dtype": track.dtype,
         "shapes": track.shape_class,

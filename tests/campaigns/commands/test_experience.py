@@ -79,7 +79,7 @@ def test_it_lists_recommends_and_counts(capsys):
     assert (stats["tried"], stats["worked"], stats["backends"]) == (2, 1, {"cuda": 2})
     assert stats["by_op"][0]["gain"]["median"] == -0.2
     call_command("experience", "stats")
-    assert "2 attempts: 1 worked, 1 did not" in capsys.readouterr().out
+    assert "2 attempts: 1 worked, 1 showed no gain" in capsys.readouterr().out
     assert fails("list", "--outcome", "good")[0] == ExitCode.USAGE
     assert fails("list", "--limit", "0")[0] == ExitCode.USAGE
     assert fails("recommend", "--kernel", "gemmx")[0] == ExitCode.USAGE

@@ -57,7 +57,7 @@ def test_it_says_what_a_noisy_one_costs(worker):
     test_workers.passport(worker, lengths=[{**test_workers.LENGTH, "sigma": 0.3}])
     (noisy,) = examine_passports()
     assert noisy.state is State.MISSING
-    assert "is noisy: of kernels of about 34.3 µs the noise floor is 60 %" in noisy.found
+    assert "is noisy: for kernels of about 34.3 µs the noise floor is 60 %" in noisy.found
     assert "no smaller gain is accepted" in noisy.costs
 
 

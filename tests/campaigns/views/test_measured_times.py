@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import pytest
 from django.core.management import call_command
+from django.urls import reverse
 from django.utils import timezone
 
+from campaigns.api.serializers import WholeCampaignSerializer
 from campaigns.models import Campaign
 from campaigns.records.campaigns import target_of
 from campaigns.reports.case_table import case_rows
@@ -129,3 +131,49 @@ def test_a_cases_checks_are_of_the_sessions_that_its_times_are_of(busy):
     shown = case_rows(row, replace(report, cases=better), target)
     stored = {case["case"]: (case["margin"], case["correct"]) for case in row.verdict.cases}
     assert {one.name: (one.checked.margin, one.checked.correct) for one in shown} == stored
+
+
+def test_every_interface_shows_what_a_round_measured_and_in_which_sessions(
+    busy, client, admin_user
+):
+    """A claim is measured twice: its times and its gain are of both sessions together."""
+    client.force_login(admin_user)
+    trails = json.loads(trail_files(busy)["trail.json"])["rounds"]
+    rows = some_rows(busy, range(1, 11), target_of(busy))
+    for round_, trail in zip(busy.rounds.order_by("number"), trails, strict=True):
+        row, verdict = rows[round_.number], round_.verdict
+        claims = round_.standings.exclude(word="reproduced").values_list("evaluation", flat=True)
+        assert verdict.sessions == ([*claims] or [verdict.evaluation_id])
+        rest = client.get(f"/api/v1/rounds/{round_.pk}/").json()
+        with redirect_stdout(io.StringIO()) as out:
+            call_command("round", "show", str(busy.pk), str(round_.number), "--json")
+        shown = json.loads(out.getvalue())
+        for told in (rest, shown, trail):
+            assert (told["candidate_us"], told["incumbent_us"]) == (row.time_us, row.incumbent_us)
+        assert rest["sessions"] == shown["verdict"]["sessions"] == trail["verdict"]["sessions"]
+        assert rest["sessions"] == verdict.sessions
+        one = client.get(f"/api/v1/verdicts/{verdict.pk}/").json()
+        assert (one["sessions"], one["gain"]) == (verdict.sessions, rest["gain"])
+        if rest["gain"]:
+            told = {name: rest["gain"][name] for name in ("gain", "pairs")}
+            assert told == {name: shown["verdict"][name] for name in told}
+        page = client.get(reverse("round_tab", args=[busy.pk, round_.number, "cases"]))
+        assert verdict.sessions_words in page.content.decode()
+
+
+def test_a_verdict_on_two_sessions_names_both(busy):
+    pooled = [one.verdict for one in busy.rounds.all() if len(one.verdict.sessions) > 1]
+    assert pooled
+    assert all("of 2 sessions" in one.interval_kind for one in pooled if one.gain is not None)
+    assert pooled[0].sessions_words == "evaluations {} and {}, pooled".format(*pooled[0].sessions)
+
+
+def test_a_campaign_has_the_times_of_its_final_session_over_rest(busy, client, admin_user):
+    client.force_login(admin_user)
+    found = client.get(f"/api/v1/campaigns/{busy.pk}/").json()
+    final = campaign_sheet(busy, timezone.now()).final
+    told = found["final"]
+    assert (told["candidate_us"], told["incumbent_us"]) == (final.time_us, final.incumbent_us)
+    assert told["gain"] == found["result"]
+    busy.result = None
+    assert WholeCampaignSerializer(busy).data["final"] is None

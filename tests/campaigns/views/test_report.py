@@ -34,7 +34,7 @@ def test_r21_it_takes_the_gain_apart_into_what_reaches_real_use(page, sample):
 
 def test_r21_while_nothing_is_measured_against_v0_no_product_is_told(page, running):
     body = page.get(reverse("report", args=[running.pk])).content.decode()
-    assert "before the final session" in body
+    assert "There is no final gain yet to compare" in body
     assert "S_real" not in body
 
 

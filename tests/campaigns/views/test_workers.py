@@ -100,7 +100,7 @@ def test_it_does_not_call_good_what_tells_next_to_nothing(page, worker):
     crowded = passport(worker, lengths=[{**LENGTH, "sigma": 0.3}])
     html = read(page)
     assert 'data-passport="noisy"' in html
-    assert "of kernels of about 34.3 µs the noise floor is 60 %" in html
+    assert "for kernels of about 34.3 µs the noise floor is 60 %" in html
     assert "Verdicts do not rest on" not in html
     passport(worker)
     html = read(page)

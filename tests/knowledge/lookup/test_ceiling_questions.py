@@ -87,7 +87,9 @@ def test_it_takes_the_burst_of_a_product_and_never_what_it_sustains(platform):
     measure("h100-sxm5-80gb", line.format(700))
     assert compute_ceilings(card, "bfloat16")[0].told == "700 TFLOPS"  # of before there were loads
     measure("h100-sxm5-80gb", f"{line.format(780)} | load=burst")
-    assert compute_ceilings(card, "bfloat16")[0].told == "780 TFLOPS (burst)"
+    (ceiling, *_) = compute_ceilings(card, "bfloat16")
+    assert ceiling.told == "780 TFLOPS (burst)"
+    assert ceiling.words == "the measured 780 TFLOPS (burst)"
 
 
 @pytest.mark.parametrize("slug", ["gb200", "v100-sxm2"])

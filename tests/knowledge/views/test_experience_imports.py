@@ -151,6 +151,6 @@ def test_the_exports_hold_what_is_asked_for(as_):
     assert [entry["op"] for entry in found["experience"]] == ["softmax"]
     table = eve.get("/x/export.csv", {"backend": "triton"}).content.decode()
     assert len(table.splitlines()) == 2
-    assert "3 attempts: 2 worked, 1 did not." in eve.get("/x/export.md").content.decode()
+    assert "3 attempts: 2 worked, 1 showed no gain." in eve.get("/x/export.md").content.decode()
     assert eve.get("/x/export.md", {"outcome": "good"}).status_code == 400
     assert eve.get("/x/export.md", {"op": "a\0b"}).status_code == 400

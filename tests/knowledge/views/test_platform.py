@@ -170,3 +170,14 @@ def test_a_gap_leads_to_its_own_question(admin_client, wiki):
     assert "&metric=matmul_throughput&qualifiers=dtype%3Dfloat32" in page
     form = admin_client.get("/w/propose/?platform=x-1&qualifiers=dtype%3Dfloat32").content.decode()
     assert 'value="dtype=float32"' in form
+
+
+@pytest.mark.parametrize("name", ["x-1", "X%201", 'X%20"1"', "x%0A1"])
+@pytest.mark.parametrize("ending", ["csv", "json", "md"])
+def test_a_file_is_called_by_the_slug_whatever_name_was_asked_for(viewer, wiki, name, ending):
+    answer = viewer.get(f"/w/p/{name}.{ending}")
+    assert answer.status_code == 200
+    if ending == "json":
+        assert answer.json()["platform"] == "x-1"
+    else:
+        assert f'filename="x-1.{ending}"' in answer.headers["Content-Disposition"]

@@ -151,7 +151,7 @@ def faster(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
 
 
 def flags_apart(own: Sequence[str], other: Sequence[str]) -> str:
-    """That two times are of kernels with different compiler flags; "" of equal ones."""
+    """The flags of two kernels that are compiled differently; "" if they are compiled alike."""
     if list(own) == list(other):
         return ""
     first, second = (" ".join(flags) or "none" for flags in (own, other))

@@ -121,7 +121,7 @@ def test_it_calls_noisy_what_can_not_tell_a_success(sigma, is_noisy):
 
 def test_it_says_how_little_can_be_told():
     (words,) = noisy([GOOD, replace(GOOD, time_us=5.0, sigma=0.3)])
-    assert words == "of kernels of about 5.00 µs the noise floor is 60 %"
+    assert words == "for kernels of about 5.00 µs the noise floor is 60 %"
 
 
 LENGTHS = [

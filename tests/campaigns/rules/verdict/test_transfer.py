@@ -85,10 +85,8 @@ def test_r21_the_audit_multiplies_ratios():
 def test_r21_it_flags_a_gap_of_more_than_a_hundredth(whole, inflated, selected):
     found = audit([AcceptedRound(2, gained(1.5), KERNEL)], gained(whole))
     assert (found.is_inflated, found.is_selected) == (inflated, selected)
-    assert found.words.startswith(
-        "The product of the rounds' gains over v0 is 1.50×, "
-        f"the final gain {gained(whole).words}, which "
-    )
+    product = "The product of the rounds' gains over v0 is 1.50×"
+    assert found.words.startswith(f"{product}, the final gain {gained(whole).words}, which ")
 
 
 @pytest.mark.parametrize("whole", [Gain(8.76, 5.64, 17.0, 20), Gain(3.1, 1.2, 7.6, 20)])

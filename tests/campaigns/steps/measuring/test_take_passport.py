@@ -198,7 +198,7 @@ def test_a_failing_passport_says_why(bench, judge):
 @pytest.mark.parametrize(
     ("sigma", "failed", "why"),
     [
-        (0.3, [], "the last one is noisy: of kernels of about 100 µs the noise floor is 60 %"),
+        (0.3, [], "the last one is noisy: for kernels of about 100 µs the noise floor is 60 %"),
         (0.001, ["an arm is favoured"], "the last one is failing: an arm is favoured"),
         (0.001, [], ""),
     ],
