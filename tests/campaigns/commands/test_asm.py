@@ -202,7 +202,8 @@ def test_r28_every_shipped_triton_kernel_is_read_for_both_vendors(compiling, mon
             assert found["target"] == target
             assert found["functions"], (name, target)
             for one in found["functions"]:
-                assert one["kinds"]["global_store"]
+                # What is added to memory by atomics alone is not stored besides.
+                assert one["kinds"].get("global_store") or one["kinds"].get("atomic")
                 assert one["resources"]["registers"]
                 assert one["resources"]["threads"]
             assert [one["name"] for one in found["targets"] if one["name"] == "spills"]
