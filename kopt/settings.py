@@ -38,7 +38,7 @@ INSTALLED_APPS = [
     "campaigns",
 ]
 MIDDLEWARE = [
-    "knowledge.views.own_eyes.OwnEyes",
+    "knowledge.views.projects.OwnEyes",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "kopt.security.ContentSecurityPolicy",

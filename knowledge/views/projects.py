@@ -1,10 +1,12 @@
-"""Projects, for leads: who is in each, and how much only they see."""
+"""Projects: what each person sees of them, and for leads who is in each."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Count
@@ -14,11 +16,35 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.people import is_lead
-from knowledge.curation.projects import new_project, rename, set_members
+from knowledge.curation.projects import hidden_from, new_project, rename, set_members
 from knowledge.models import Project
+from knowledge.models.sight import seeing
 from knowledge.views.formats import list_file
 
 HEAD = "name members work"
+
+
+class OwnEyes:
+    """Middleware: every request sees what its person may, whichever way it says who that is.
+
+    It stands outside of all that answers, so that nothing is shown to eyes that see everything.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        known: dict[int | None, frozenset[int]] = {}
+
+        def eyes() -> frozenset[int]:
+            # A token and a signed address tell of their person later than a session does.
+            person = getattr(request, "user", None) or AnonymousUser()
+            if person.pk not in known:
+                known[person.pk] = hidden_from(person)
+            return known[person.pk]
+
+        with seeing(eyes):
+            return self.get_response(request)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -203,7 +203,7 @@ def _steps(where: str, found: Mapping[str, Any]) -> Bounds:
 def _bounds(where: str, found: Mapping[str, Any], needed: tuple[str, ...]) -> Bounds:
     numbers: dict[str, float] = {}
     for name in TOLERANCES:
-        number = found.get(name)
+        number: Any = found.get(name)
         if number is None and name not in needed:
             continue
         is_number = isinstance(number, int | float) and not isinstance(number, bool)
