@@ -30,6 +30,9 @@ UNITS = {
     "float8_e5m2": ((MATMUL, "peak_fp8_tensor_dense"),),
     "int8": ((MATMUL, "peak_int8_tensor_dense"),),
 }
+# What no metric speaks of is bound by another's units: none issues additions of 32-bit or longer
+# integers faster than multiply-adds of float32.
+BOUND_BY = {"int32": "float32", "int64": "float32"}
 # dtype → the precisions below it, in which matrix units are faster. A kernel that computes in one
 # may pass a tolerance, and has answered another question.
 LESSER = {
@@ -218,9 +221,10 @@ def compute_ceilings(
     accumulate: what products of short floats are summed up in (`peak_question`). A measured rate of
     a unit that is not the fastest by the documents bounds nothing and is left out; so is everything
     slower than a unit whose peak the wiki calls UNKNOWN. Empty for a dtype that no registered
-    metric speaks of: nothing is assumed for it. strict: as of `bandwidth_ceilings`.
+    metric speaks of or bounds: nothing is assumed for it. strict: as of `bandwidth_ceilings`.
     """
-    return _unless_stale(strict, lambda: _computes(platform, dtype, accumulate))
+    asked = BOUND_BY.get(dtype, dtype)
+    return _unless_stale(strict, lambda: _computes(platform, asked, accumulate))
 
 
 def _unless_stale(strict: bool, ask: Callable[[], list[Cited]]) -> list[Cited]:

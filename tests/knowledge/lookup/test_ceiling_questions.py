@@ -58,6 +58,12 @@ def test_it_sums_up_in_float32_unless_told_otherwise(platform):
     assert shown(compute_ceilings(platform("rtx-4090"), "float16")) == ["165.2 TFLOPS"]
 
 
+@pytest.mark.parametrize(("dtype", "bound"), [("int32", True), ("int64", True), ("uint8", False)])
+def test_long_integers_are_bound_by_the_units_of_float32(platform, dtype, bound):
+    known = compute_ceilings(platform("h100-sxm5-80gb"), "float32")
+    assert compute_ceilings(platform("h100-sxm5-80gb"), dtype) == (known if bound else [])
+
+
 def test_it_refuses_an_accumulation_that_no_peak_speaks_of(platform):
     with pytest.raises(ValueError, match="accumulate: 'int32'; accepted: float32, float16"):
         compute_ceilings(platform("rtx-4090"), "float16", accumulate="int32")
