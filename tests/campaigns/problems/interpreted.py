@@ -24,12 +24,21 @@ SEED = 1
 POISON = 0x5A
 
 
-def multiply_bfloat16() -> None:
-    """Have the interpreter multiply values of bfloat16, where it multiplies their bits."""
+def mend_interpreter() -> None:
+    """Have it multiply values of bfloat16, and round to short floats; it does both with bits."""
     from triton import language as tl
     from triton.runtime import interpreter
 
-    made = interpreter.InterpreterBuilder.create_dot
+    multiplied = interpreter.InterpreterBuilder.create_dot
+    converted = interpreter._convert_float
+    rounded = {tl.bfloat16: torch.bfloat16, tl.float8e4nv: torch.float8_e4m3fn}
+
+    def convert(data: Any, of: Any, to: Any, mode: Any) -> Any:
+        if of != tl.float32 or to not in rounded:
+            return converted(data, of, to, mode)
+        values = torch.from_numpy(np.ascontiguousarray(data).view(np.float32)).to(rounded[to])
+        bits = torch.int16 if to == tl.bfloat16 else torch.uint8
+        return values.view(bits).numpy().view(np.uint16 if to == tl.bfloat16 else np.uint8)
 
     def widened(handle: Any) -> Any:
         if handle.dtype.scalar != tl.bfloat16:
@@ -38,8 +47,9 @@ def multiply_bfloat16() -> None:
         return interpreter.TensorHandle(bits.view(np.float32), tl.float32)
 
     def create_dot(self: Any, a: Any, b: Any, *more: Any) -> Any:
-        return made(self, widened(a), widened(b), *more)
+        return multiplied(self, widened(a), widened(b), *more)
 
+    interpreter._convert_float = convert
     interpreter.InterpreterBuilder.create_dot = create_dot
 
 
@@ -64,6 +74,6 @@ def worst_margin(spec: ProblemSpec) -> float:
 
 if __name__ == "__main__":
     os.environ["TRITON_INTERPRET"] = "1"
-    multiply_bfloat16()
+    mend_interpreter()
     found = {spec.name: worst_margin(spec) for spec in shipped_problems() if "triton" in spec.files}
     print(json.dumps(found))
