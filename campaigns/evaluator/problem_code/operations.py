@@ -103,4 +103,4 @@ def _products_of(
     # Query i sees keys up to i.
     rows = min(long, short)
     pairs = rows * (rows + 1) // 2 + (long - rows) * short if is_causal else long * short
-    return 2 * prod(query.shape[:-2]) * pairs * (query.shape[-1] + value.shape[-1])
+    return int(2 * prod(query.shape[:-2]) * pairs * (query.shape[-1] + value.shape[-1]))

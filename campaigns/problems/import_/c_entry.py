@@ -12,13 +12,7 @@ from dataclasses import replace
 from campaigns.evaluator.contract.errors import BuildFailed
 from campaigns.evaluator.contract.origins import mark
 from campaigns.evaluator.contract.signature import ENTRY, FLOATS, INTEGERS, KERNEL, function_names
-from campaigns.problems.import_.arguments import (
-    WORD,
-    Example,
-    Sizes,
-    read_argument,
-    reference_alone,
-)
+from campaigns.problems.import_.arguments import read_argument, reference_alone
 from campaigns.problems.import_.call_values import Value
 from campaigns.problems.import_.draft import (
     ADDED,
@@ -30,6 +24,7 @@ from campaigns.problems.import_.draft import (
 )
 from campaigns.problems.import_.example_calls import named_numbers
 from campaigns.problems.import_.read_sources import PointerArg, solve_parameters
+from campaigns.problems.import_.sizes import WORD, Example, Sizes
 from campaigns.problems.import_.updates import called_like, require_places
 from campaigns.problems.import_.written import TensorValue
 

@@ -19,12 +19,7 @@ from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.origins import marked, origins
 from campaigns.evaluator.contract.programs import ENTRY
 from campaigns.evaluator.contract.signature import ENTRY as SOLVE
-from campaigns.problems.import_.arguments import (
-    Example,
-    Sizes,
-    fixed_arguments,
-    python_arguments,
-)
+from campaigns.problems.import_.arguments import fixed_arguments, python_arguments
 from campaigns.problems.import_.backward import ASSUMED as GRADIENTS
 from campaigns.problems.import_.backward import asks_for_gradients, launching_entry, with_gradients
 from campaigns.problems.import_.bundle import bundled, importable
@@ -51,14 +46,20 @@ from campaigns.problems.import_.example_calls import (
     reference_needed,
     returned_values,
 )
-from campaigns.problems.import_.kernel_bench import is_pair, with_inputs_of_its_own
-from campaigns.problems.import_.own_setup import GIVEN, own_setup, with_own_setup
+from campaigns.problems.import_.own_inputs import (
+    GIVEN,
+    is_pair,
+    own_setup,
+    with_inputs_of_its_own,
+    with_own_setup,
+)
 from campaigns.problems.import_.read_sources import (
     PythonEntry,
     parsed,
     reference_code,
     solve_parameters,
 )
+from campaigns.problems.import_.sizes import Example, Sizes
 from campaigns.problems.import_.written import TensorValue, WrittenInt
 from campaigns.syntax.c_parts import needed_for
 

@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import Any
 
 from campaigns.evaluator.contract.signature import ELEMENTS
-from campaigns.problems.import_.arguments import SIZE_NAMES
 from campaigns.problems.import_.call_values import NotUnderstood, read_value
 from campaigns.problems.import_.draft import (
     FLOATS,
@@ -31,6 +30,7 @@ from campaigns.problems.import_.draft import (
     slug_of,
 )
 from campaigns.problems.import_.read_sources import reference_code
+from campaigns.problems.import_.sizes import SIZE_NAMES
 from campaigns.spaces.expressions import python_expression
 
 SPACE, KERNEL = "ConfigurationSpace", "KernelSpecification"

@@ -34,7 +34,7 @@ WRITTEN = "# What follows was written by kopt from what it read of the kernel."
 AS_LIST = "    answers = answers if isinstance(answers, (tuple, list)) else (answers,)"
 
 
-# Only a module that brings its inputs (`kernel_bench.py`) has its weights made into inputs.
+# Only a module that brings its inputs (`own_inputs.py`) has its weights made into inputs.
 BITS = (
     "",
     "",

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from campaigns.problems.import_.arguments import Sizes
 from campaigns.problems.import_.draft import DraftError, Given
 from campaigns.problems.import_.example_calls import read_call
 from campaigns.problems.import_.propose import propose
+from campaigns.problems.import_.sizes import Sizes
 from campaigns.problems.import_.write import written
 from campaigns.steps.propose_problem import propose_problem
 
