@@ -70,6 +70,7 @@ class _Described:
     case: str
     arguments: tuple[_Argument, ...]
     work: _LeastWork
+    notes: tuple[str, ...]
 
 
 def work_model(folder: Path, cases: Sequence[Case]) -> Mapping[str, tuple[float, float]]:
@@ -93,7 +94,8 @@ def smallest_case(spec: ProblemSpec) -> Case:
 def described_problem(folder: Path, case: Case, given: Case | None = None) -> dict[str, Any]:
     """Arguments of one case, on which the reference is run, and the least work of `given`.
 
-    given: default the same. Raises ProblemError with one line.
+    given: default the same. With notes: what its author should know of the problem, as the case
+    shows it. Raises ProblemError with one line.
     """
     counted = given or case
 
@@ -112,17 +114,13 @@ def described_problem(folder: Path, case: Case, given: Case | None = None) -> di
             if not (right and one.name.isidentifier()):
                 raise ValueError(one.name)
             told.append(argument)
-        work = asdict(found.work) | {"unknown": one_line(found.work.unknown)[:MOST_WORDS]}
-        return {"case": counted.name, "arguments": told, "work": work}
+        unknown, *notes = (
+            one_line(f"{x}")[:MOST_WORDS] for x in (found.work.unknown, *found.notes)
+        )
+        work = asdict(found.work) | {"unknown": unknown}
+        return {"case": counted.name, "arguments": told, "work": work, "notes": notes}
 
     return _asked("described", folder, [case, counted], read)
-
-
-def problem_notes(folder: Path, case: Case) -> list[str]:
-    """What its author should know of a problem, as one case shows it. Raises ProblemError."""
-    return _asked(
-        "checked", folder, [case], lambda said: [one_line(str(one))[:MOST_WORDS] for one in said]
-    )
 
 
 def unbuilt(

@@ -13,7 +13,6 @@ from campaigns.devices.discover import devices
 from campaigns.devices.problem_code import (
     HostLacks,
     described_problem,
-    problem_notes,
     smallest_case,
     unbuilt,
 )
@@ -64,8 +63,9 @@ class ProposedProblem(CheckedProblem):
 
 
 def propose_problem(draft: ProblemDraft) -> ProposedProblem:
-    """Nothing is kept; the reference is run once on the smallest case. Raises ProposalFails."""
+    """Nothing is kept; the reference is run on the smallest case. Raises ProposalFails."""
     files = written(draft)
+    code = files["ref.py"]
     try:
         with tempdir("problem") as place:
             spec = load_problem(written_files(files, place))
@@ -74,7 +74,7 @@ def propose_problem(draft: ProblemDraft) -> ProposedProblem:
         _require_room(draft)
         files = written(draft)
         _require_built(draft, files, read)
-        found = check_problem(files, read)
+        found = check_problem(files, read if files["ref.py"] == code else None)
     except ProblemError as error:
         raise ProposalFails(error, files) from None
     return ProposedProblem(found.files, found.spec, found.read, found.notes, draft)
@@ -131,16 +131,14 @@ def _require_built(draft: ProblemDraft, files: Mapping[str, str], read: Mapping[
 def check_problem(
     files: Mapping[str, str], read: Mapping[str, Any] | None = None
 ) -> CheckedProblem:
-    """Nothing is kept; the reference is run once on the smallest case. Raises ProblemError.
+    """Nothing is kept; the reference is run on the smallest case. Raises ProblemError.
 
-    read: what is known of that case already.
+    read: what `described_problem` says of this reference, where it is known.
     """
     with tempdir("problem") as place:
         spec = load_problem(written_files(files, place))
-        smallest = smallest_case(spec)
-        read = read or described_problem(spec.folder, smallest, spec.cases[0].case)
-        notes = tuple(problem_notes(spec.folder, smallest))
-    return CheckedProblem(files, spec, read, notes)
+        read = read or described_problem(spec.folder, smallest_case(spec), spec.cases[0].case)
+    return CheckedProblem(files, spec, read, tuple(read["notes"]))
 
 
 def _described(spec: ProblemSpec) -> Mapping[str, Any]:

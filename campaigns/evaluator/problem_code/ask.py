@@ -149,16 +149,14 @@ def _unbuilt(order: ProblemOrder, box: RunnerBox) -> str:
 
 def _answer(order: ProblemOrder, folder: Path) -> Any:
     # What these import is ours, and nothing but numbers and names comes back from the problem's.
-    from campaigns.evaluator.problem_code.check import checked, described, works_of
+    from campaigns.evaluator.problem_code.check import described, works_of
     from campaigns.evaluator.problem_code.code import ProblemCode
 
     code = ProblemCode(folder)
     smallest, *cases = (Case(one["name"], one["params"]) for one in order.cases)
     if order.what == "works":
         return works_of(code, smallest, cases)
-    if order.what == "described":
-        return described(code, smallest, *cases)
-    return checked(code, folder, smallest)
+    return described(code, folder, smallest, *cases)
 
 
 def _last(log: str) -> str:

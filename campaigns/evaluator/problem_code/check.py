@@ -18,29 +18,18 @@ from campaigns.evaluator.problem_code.code import ProblemCode
 from campaigns.evaluator.problem_code.operations import count_operations
 from campaigns.evaluator.reference.reference import Reference
 
-SEEDS = (1, 2, 3)
+# So many draws of inputs are compared; of large ones, which take seconds, fewer.
+DRAWN, LARGE_DRAWN, LARGE_BYTES = 3, 2, 64 << 20
 FLOATING = ("float", "bfloat")
 
 
-def checked(code: ProblemCode, folder: Path, case: Case) -> list[str]:
-    """Notes for people. folder: of the problem. Raises BadReference."""
+def described(code: ProblemCode, folder: Path, case: Case, given: Case) -> dict[str, Any]:
+    """As a page shows it: arguments in `case`, notes for people, and the least work of `given`.
+
+    folder: of the problem. The reference is run on `case` alone. Raises BadReference.
+    """
     notes: list[str] = []
     reference = Reference(code, notes.append)
-    layout = reference.layout(case, "cpu")
-    draws = Draws(layout, tolerances(load_problem(folder), layout))
-    for seed in SEEDS:
-        example = reference.example(case, seed, "cpu")
-        given = {arg.name: example.inputs[arg.name].clone() for arg in layout.given}
-        draws.see(given, reference.one(example.inputs, example.outputs))
-    return [*notes, *draws.notes()]
-
-
-def described(code: ProblemCode, case: Case, given: Case) -> dict[str, Any]:
-    """As a page shows it: arguments in `case`, and the least work of `given`. Raises BadReference.
-
-    The reference is run on `case` alone.
-    """
-    reference = Reference(code)
     example = reference.example(case, seed=0, device="cpu")
     layout = reference.layout(case, "cpu", example=example)
     answers = reference.one(example.inputs, example.outputs)
@@ -48,8 +37,15 @@ def described(code: ProblemCode, case: Case, given: Case) -> dict[str, Any]:
     for arg in (one for one in arguments if one["name"] in answers):
         size = answers[arg["name"]].double().square().mean().sqrt().item()
         arg["typical"] = size if isfinite(size) else 0.0
+    draws = Draws(layout, tolerances(load_problem(folder), layout))
+    for seed in range(DRAWN if layout.stride < LARGE_BYTES else LARGE_DRAWN):
+        if seed:
+            example = reference.example(case, seed, "cpu")
+            answers = reference.one(example.inputs, example.outputs)
+        draws.see({arg.name: example.inputs[arg.name] for arg in layout.given}, answers)
     work = _work(code, reference, given)._asdict() | {"counted": not code.has_work}
-    return {"case": given.name, "arguments": arguments, "work": work}
+    notes += draws.notes()
+    return {"case": given.name, "arguments": arguments, "work": work, "notes": notes}
 
 
 def _argument(arg: TensorArg | ScalarArg) -> dict[str, Any]:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from campaigns.devices.problem_code import described_problem, problem_notes, smallest_case
+from campaigns.devices.problem_code import described_problem, smallest_case
 from campaigns.devices.turns import turn
-from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.management.base_command import BaseCommand, ExitCode, Exits, Verb, argument
@@ -114,20 +113,20 @@ class Command(BaseCommand):
         self.emit(facts, "\n".join(rows))
 
     def show(self, *, problem: str) -> None:
-        spec, read = self._described(problem, described_problem)
+        spec, read = self._described(problem)
         self.emit(_facts(spec) | {"read": read}, "\n".join(_lines(spec, read)))
 
     def check_folder(self, *, problem: str) -> None:
-        spec, notes = self._described(problem, problem_notes)
-        lines = [f"  note: {note}" for note in notes] or ["  nothing to note"]
+        spec, read = self._described(problem)
+        lines = [f"  note: {note}" for note in read["notes"]] or ["  nothing to note"]
         text = "\n".join([f"{spec.name}: it can be used", *lines])
-        self.emit({"name": spec.name, "notes": notes}, text)
+        self.emit({"name": spec.name, "notes": read["notes"]}, text)
 
-    def _described(self, problem: str, ask: Callable[[Path, Case], T]) -> tuple[ProblemSpec, T]:
+    def _described(self, problem: str) -> tuple[ProblemSpec, dict[str, Any]]:
         """The problem, and what its own code says of its smallest case."""
         try:
             spec = problem_here(problem)
-            return spec, ask(spec.folder, smallest_case(spec))
+            return spec, described_problem(spec.folder, smallest_case(spec))
         except ProblemError as error:
             self.fail(ExitCode.USAGE, f"problem: {error}")
 
