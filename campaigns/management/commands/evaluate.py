@@ -119,9 +119,11 @@ class Command(OneFileCommand):
 def _on_quiet_host(decision: Decision, report: Report) -> Decision:
     """The decision; undecided if other programs kept the host busy meanwhile."""
     taken = taken_by_others(report)
-    if decision.gain is None or taken < CROWDED or never_waits():
+    by_times = decision.gain is not None or decision.reason is Reason.FITTED
+    if not by_times or taken < CROWDED or never_waits():
         return decision
-    found = f"{against_words(decision.gain)}, while others had {share(taken)} of the CPUs"
+    gain = f"{against_words(decision.gain)}, while " if decision.gain else ""
+    found = f"{gain}others had {share(taken)} of the CPUs"
     sentence = f"Undecided: {found}. Measure again where they have less than {share(CROWDED)}."
     return replace(decision, reason=Reason.UNDECIDED, sentence=sentence)
 

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from campaigns.evaluator.contract import CopiedOutput, Moment, Outcome, Phase, Report, backends
+from campaigns.evaluator.contract import (
+    CopiedOutput,
+    Moment,
+    Outcome,
+    Phase,
+    Repeats,
+    Report,
+    backends,
+)
 from campaigns.problems.import_.draft import ADDED
 from campaigns.rules.target.roofline import Work, physical_floor
 from tests.campaigns.commands.test_campaign import Service
@@ -192,6 +200,27 @@ def test_a_comparison_beside_other_load_is_undecided(
     assert caught.value.returncode == code
     assert "passed; verdict: not judged here (undecided)" in capsys.readouterr().out
     assert "others had 50 % of the CPUs. Measure again where" in str(caught.value)
+
+
+def test_what_comes_again_faster_beside_other_load_is_undecided(tmp_path, words, told):
+    usual = (10.0,) * 6
+    honest, fitted = (Repeats(1, usual, usual, (), (time,) * 6) for time in (10.0, 5.0))
+
+    def crowded(report):
+        cases = [
+            replace(
+                case,
+                candidate=replace(case.candidate, repeats=fitted),
+                incumbent=replace(case.incumbent, repeats=honest),
+            )
+            for case in report.cases
+        ]
+        moments = (Moment("one", 1, others=1.0),)
+        return replace(report, cases=tuple(cases), surroundings=moments)
+
+    told(crowded)
+    with pytest.raises(CommandError, match=r"^Undecided: others had 50 % of the CPUs"):
+        call_command(*words("time 50", "--against", candidate(tmp_path, "time 100", "old.cpp")))
 
 
 def test_it_compares_with_a_file_of_another_backend(tmp_path, words, told, capsys):
