@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from campaigns.evaluator.contract import Source
+from campaigns.evaluator.contract.backends import has_kernel
 from campaigns.models import Campaign, Review, Submission, Verdict
 from campaigns.proposers.base import Attempt, Draft, Hypothesis, Pointed, Situation, Variant
 from campaigns.proposers.evidence import FINDING, Facts, read_facts
@@ -49,6 +50,7 @@ def situation_of(campaign: Campaign) -> Situation:
         limits=device_limits(campaign.platform),
         element_bytes=ELEMENT_BYTES[campaign.problem.dtype],
         product=product_of(campaign),
+        has_kernel=has_kernel(incumbent.source, campaign.backend),
     )
 
 

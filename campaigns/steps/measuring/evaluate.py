@@ -22,6 +22,7 @@ from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.idle import is_gated
 from campaigns.devices.processes import ClaimLost, is_gone, is_here, tempdir, worker_of
 from campaigns.evaluator.contract import Case, Job, Outcome, Phase, Report
+from campaigns.evaluator.contract.backends import judging
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.evaluator.contract.report import CROWDED
 from campaigns.models import Campaign, Cause, Evaluation, EvaluationKind, EvaluationState, Worker
@@ -203,15 +204,18 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
     if not (traits.ends_early and evaluation.candidate.round.traits.ends_early):
         protocol = replace(protocol, looks=())
     rows = campaign.problem.cases.filter(name__in=cases_of(campaign, traits.level))
+    source = evaluation.candidate.source
+    before = evaluation.against.source if evaluation.against else None
     job = Job(
         job_id=f"evaluation-{evaluation.pk}-{evaluation.attempt}",
         problem=materialise(campaign.problem, folder),
-        backend=campaign.backend,
+        backend=judging(source, campaign.backend),
         device=device.device,
         target=device.target,
         cases=tuple(Case(name=row.name, params=row.params) for row in rows),
-        candidate=evaluation.candidate.source,
-        incumbent=evaluation.against.source if evaluation.against else None,
+        candidate=source,
+        incumbent=before,
+        incumbent_backend=judging(before, campaign.backend) if before else "",
         rivals=tuple(rival.source for rival in rivals_of(evaluation)),
         scratch=folder / "scratch",
         protocol=protocol,
@@ -235,8 +239,9 @@ def _facts(evaluation: Evaluation, device: Device, found: DeviceCheck) -> dict[s
     With them what was seen of its use before, also where no gate applies.
     """
     anyway = "; measured anyway" if found.gate is DeviceState.BUSY else ""
+    own = judging(evaluation.candidate.source, evaluation.campaign.backend)
     campaign = evaluation.campaign
-    measures = environment_of(device, "torch" if evaluation.traits.is_torch else campaign.backend)
+    measures = environment_of(device, "torch" if evaluation.traits.is_torch else own)
     return {
         **{name: text for name, text in measures.items() if text},
         PROTOCOL: campaign.protocol.digest,

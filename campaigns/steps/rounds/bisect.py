@@ -13,6 +13,7 @@ from campaigns.devices.hold import hold
 from campaigns.devices.passport import Measurer
 from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract import Case, Job, Outcome
+from campaigns.evaluator.contract.backends import judging
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.lineage.records import accepted_rounds
 from campaigns.models import Campaign, Candidate
@@ -97,12 +98,13 @@ def _probe(
         job = Job(
             job_id=f"bisect-{campaign.pk}-{number}",
             problem=materialise(campaign.problem, folder),
-            backend=campaign.backend,
+            backend=judging(candidate.source, campaign.backend),
             device=place.device.device,
             target=place.device.target,
             cases=tuple(Case(name=row.name, params=row.params) for row in rows),
             candidate=candidate.source,
             incumbent=good.source,
+            incumbent_backend=judging(good.source, campaign.backend),
             scratch=folder / "scratch",
             protocol=protocol_from(campaign.protocol.rules),
             own_kernels=tuple(campaign.own_kernels or ()),
