@@ -384,7 +384,8 @@ def problem_files(folder: Path) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ProblemOrder:
-    """what: "works", "described", "checked", "built" or "compiled". files: of the problem, as base64.
+    """what: "works", "described", "checked", "built" or "compiled". files: of the problem, as
+    base64.
 
     shipped: whether the problem came with kopt. kernels: to be built, backend → file name, for
     `arguments` as "described" gives them.

@@ -26,8 +26,8 @@ def prepare(cache: Path) -> None:
     """Import it, which opens hundreds of files. cache: a folder that it may write to."""
     # In this process alone: a pool of compilers would be more processes to wait for.
     os.environ.update(TORCHINDUCTOR_CACHE_DIR=f"{cache}", TORCHINDUCTOR_COMPILE_THREADS="1")
-    import torch._inductor.compile_fx
-    import torch._inductor.codegen.cpp  # noqa: F401
+    import torch._inductor.codegen.cpp
+    import torch._inductor.compile_fx  # noqa: F401
 
 
 def compiled(code: ProblemCode, case: Case, other: Case) -> dict[str, Any]:
@@ -39,12 +39,12 @@ def compiled(code: ProblemCode, case: Case, other: Case) -> dict[str, Any]:
     from torch.fx.experimental.proxy_tensor import make_fx
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
+    # The case last: a module may keep what it was given.
+    apart, drawn = (
+        code.examples(Draw(one.name, one.params, (0,), "cpu")).inputs for one in (other, case)
+    )
     mode = FakeTensorMode(shape_env=ShapeEnv(duck_shape=False), allow_non_fake_inputs=True)
     with mode:
-        # The case last: a module may keep what it was given.
-        apart, drawn = (
-            code.examples(Draw(one.name, one.params, (0,), "cpu")).inputs for one in (other, case)
-        )
         given = _with_symbols(mode, drawn, apart)
 
     def body(*values: Any) -> tuple[()]:
@@ -70,9 +70,7 @@ def _kind(value: Any) -> str:
     return "float" if isinstance(value, float) else "int"
 
 
-def _with_symbols(
-    mode: Any, drawn: Mapping[str, Any], apart: Mapping[str, Any]
-) -> dict[str, Any]:
+def _with_symbols(mode: Any, drawn: Mapping[str, Any], apart: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments, with a symbol for each number that is a side of one of their tensors."""
     import torch
     from torch._dynamo.source import ConstantSource
@@ -121,13 +119,13 @@ def _written(graph: Any, mode: Any, values: list[Any]) -> str:
     # Plain loops instead of torch's vector classes, which a compiler makes vectors of by itself.
     plain = config.patch({"cpp.simdlen": 1, "cpp.dynamic_threads": True, "fx_graph_cache": False})
     tracing = torch._guards.tracing(torch._guards.TracingContext(mode))
-    with plain, tracing, _without_helpers():
-        with mock.patch.object(GraphLowering, "compile_to_module", taken):
-            try:
-                compile_fx(graph, values)
-            except Exception:
-                if not texts:
-                    raise
+    written = mock.patch.object(GraphLowering, "compile_to_module", taken)
+    with plain, tracing, written, _without_helpers():
+        try:
+            compile_fx(graph, values)
+        except Exception:
+            if not texts:
+                raise
     return "\n".join(texts)
 
 
@@ -137,7 +135,7 @@ def _without_helpers() -> Iterator[None]:
     from torch._inductor.codegen.cpp import CppKernel
 
     with (
-        mock.patch.object(CppKernel, "need_use_acc_helper", lambda *given: False),
-        mock.patch("torch._inductor.lowering.use_two_step_variance", lambda *given, **named: True),
+        mock.patch.object(CppKernel, "need_use_acc_helper", return_value=False),
+        mock.patch("torch._inductor.lowering.use_two_step_variance", return_value=True),
     ):
         yield

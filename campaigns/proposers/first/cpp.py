@@ -52,6 +52,14 @@ CALLED = re.compile(r"(?<![\w:.>])([A-Za-z_]\w*)\(")
 PLAIN = {"for", "if", "float", "double", "decltype", "int64_t", "bool", "omp_get_max_threads"}
 PLAIN |= {"omp_get_thread_num"}
 FOREIGN = re.compile(r"\b(?:at|c10|torch|aten)::|\bTORCH_|\bVectorized|\binductor_")
+# Functions of floats that glibc has for several at once.
+LANES = re.compile(r"\bstd::(exp|log|tanh|erf|sin|cos)\(")
+LANE_CALLS = {f"{name}f" for name in ("exp", "log", "tanh", "erf", "sin", "cos")}
+HAS_LANES = """\
+// glibc computes these for several values at once, too; of itself it says so under -ffast-math
+// alone. Loops with `omp simd` then stay in vector lanes.
+#if defined(__x86_64__) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)"""
+IN_LANES = "#pragma omp declare simd notinbranch"
 HELPERS = ("bfloat16_t", "max_propagate_nan", "min_propagate_nan")
 # What each is included for.
 HEADERS = {
@@ -78,13 +86,15 @@ def cpp_source(text: str, inputs: Sequence[tuple[str, str]], note: str) -> Sourc
     names = Names(module.args, [name for name, _ in inputs], taken)
     lines, written = _steps(module, names)
     body = "\n".join(lines)
+    if "double" not in body:
+        body = LANES.sub(r"\1f(", body)
     if found := FOREIGN.search(body):
         raise NotPrinted(f"it needs {found[0]} of torch's headers")
     helpers = [one for one in HELPERS if re.search(rf"\b{one}\b", body)]
     kinds = [kind for _, kind in inputs]
     helpers += ["bfloat16_t"] if "bfloat16" in kinds and "bfloat16_t" not in helpers else []
-    code = "\n".join(one for one in lines if "#pragma" not in one)
-    unknown = {*CALLED.findall(code)} - PLAIN - {*HELPERS}
+    called = {*CALLED.findall("\n".join(one for one in body.split("\n") if "#pragma" not in one))}
+    unknown = called - PLAIN - {*HELPERS} - LANE_CALLS
     if foreign := sorted(one for one in unknown if not one.startswith(("tmp", "buf"))):
         raise NotPrinted(f"it calls {foreign[0]} of torch's headers")
     given = ", ".join(
@@ -92,9 +102,16 @@ def cpp_source(text: str, inputs: Sequence[tuple[str, str]], note: str) -> Sourc
         for arg, kind in zip(module.args, kinds, strict=True)
     )
     solve = f'extern "C" void solve({given}) {{\n{body}\n}}\n'
-    code = "\n\n".join([*map(_helper, sorted(helpers)), solve])
+    code = "\n\n".join([*_lanes(called), *map(_helper, sorted(helpers)), solve])
     headers = (f"#include <{one}>\n" for one, use in HEADERS.items() if re.search(use, code))
     return Source("kernel.cpp", f"// {note}\n\n{''.join(headers)}\n{code}", FLAGS)
+
+
+def _lanes(called: set[str]) -> Iterator[str]:
+    """Declarations of functions as glibc has them for vector lanes."""
+    if used := sorted(called & LANE_CALLS):
+        declared = (f'{IN_LANES}\nextern "C" float {name}(float) noexcept;' for name in used)
+        yield "\n".join([HAS_LANES, *declared, "#endif"])
 
 
 def _helper(name: str) -> str:
@@ -118,8 +135,9 @@ def _steps(module: InductorModule, names: Names) -> tuple[list[str], set[str]]:
                 raise NotPrinted(f"{step.name} has gaps between its elements")
             names.add(step.name, step.name)
             kind = ELEMENTS.get(step.dtype, f"{step.dtype}_t")
-            sizes = (f"({size})" if " " in size else size for size in map(names.written, step.sizes))
-            count = " * ".join(size for size in sizes if size != "1") or "1"
+            sizes = [names.written(size) for size in step.sizes]
+            count = " * ".join(f"({one})" if " " in one else one for one in sizes if one != "1")
+            count = count or "1"
             lines.append(f"    std::unique_ptr<{kind}[]> {step.name}_memory(new {kind}[{count}]);")
             lines.append(f"    {kind}* {step.name} = {step.name}_memory.get();")
         elif isinstance(step, Same):
@@ -235,7 +253,8 @@ def _collapsed(block: Block) -> Block:
         inner = _collapsed(one)
         before = found[-1] if found else ""
         shared = inner[0] if inner and isinstance(inner[0], str) else ""
-        if before == "#pragma omp parallel" and shared.startswith("#pragma omp for") and len(inner) == 3:
+        alone = len(inner) == 3 and shared.startswith("#pragma omp for")
+        if before == "#pragma omp parallel" and alone:
             found[-1:] = [shared.replace("omp for", "omp parallel for"), *inner[1:]]
             if inner[2] and not any(isinstance(each, list) for each in inner[2]):
                 found[-3] = f"{found[-3]} simd"

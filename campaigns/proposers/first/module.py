@@ -102,9 +102,9 @@ def _kernels(tree: ast.Module) -> Iterator[tuple[str, str]]:
             continue
         target = one.targets[0] if isinstance(one, ast.Assign) else None
         source = value.args[1] if len(value.args) > 1 else None
-        if value.func.attr in KERNELS and isinstance(target, ast.Name):
-            if isinstance(source, ast.Constant) and isinstance(source.value, str):
-                yield target.id, source.value
+        known = value.func.attr in KERNELS and isinstance(source, ast.Constant)
+        if known and isinstance(target, ast.Name) and isinstance(source.value, str):
+            yield target.id, source.value
 
 
 def _step(one: ast.stmt, kernels: Mapping[str, str]) -> Step | None:
@@ -182,7 +182,8 @@ def _bound(node: ast.expr, text: str) -> str:
 
 def is_dense(made: Made) -> bool:
     """Whether its elements lie without gaps, in whatever order; tried with a number a name."""
-    names = {n.id for one in (*made.sizes, *made.strides) for n in ast.walk(one) if isinstance(n, ast.Name)}
+    nodes = (node for one in (*made.sizes, *made.strides) for node in ast.walk(one))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
     known = {name: 101 + 2 * place for place, name in enumerate(sorted(names))}
     sizes, strides = ([_number(one, known) for one in each] for each in (made.sizes, made.strides))
     return prod(sizes) == 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))

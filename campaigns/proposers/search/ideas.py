@@ -219,10 +219,10 @@ def first_ideas(situation: Situation) -> Iterator[Idea]:
     yield Idea(
         strategy=FIRST,
         title=f"Begin with the kernel that {first.label} makes of the reference",
-        change=f"{first.label}, the compiler that comes with torch, fuses the reference's operators; "
-        "its code is one source file now.",
+        change=f"{first.label}, the compiler that comes with torch, fuses the reference's "
+        "operators; its code is one source file now.",
         rationale="torch runs one operator after the other: each reads its inputs from memory and "
-        "writes its whole answer there. Fused, what lies between them stays in registers, and every "
+        "writes its whole answer there. Fused, what lies between them stays in registers, and each "
         "input is read once.",
         risks="Sums may be added in another order. Operators that were one library call may be "
         "faster as that.",

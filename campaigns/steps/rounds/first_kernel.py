@@ -37,7 +37,7 @@ def first_kernel(campaign: Campaign, history: Iterable[Attempt]) -> Variant | No
     try:
         with tempdir("first") as folder:
             found = inductor_text(materialise(campaign.problem, folder), case, other)
-        note = f"Made by torch {label} from the reference of {campaign.problem.slug}, printed by kopt."
+        note = f"Made by torch {label} from the reference of {campaign.problem.slug}."
         source = printer(found.text, found.inputs, note)
     except (ProblemError, NotPrinted) as error:
         if not campaign.events.filter(kind=NO_FIRST).exists():
