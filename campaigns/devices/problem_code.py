@@ -152,10 +152,11 @@ def unbuilt(
         return ""
 
 
-def inductor_text(folder: Path, case: Case, other: Case) -> Compiled:
+def inductor_text(folder: Path, case: Case, other: Case, target: str = "") -> Compiled:
     """What torch's Inductor writes for the reference. Raises ProblemError.
 
-    other: of other sizes, which tell the sides of equal size apart.
+    other: of other sizes, which tell the sides of equal size apart. target: what it writes Triton
+    for, such as "sm_90a"; "" is C++.
     """
 
     def read(said: Any) -> Compiled:
@@ -165,7 +166,7 @@ def inductor_text(folder: Path, case: Case, other: Case) -> Compiled:
             raise ValueError
         return found
 
-    return _asked("compiled", folder, [case, other], read)
+    return _asked("compiled", folder, [case, other], read, target=target)
 
 
 def _asked(

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from campaigns.evaluator.contract import Source
-from campaigns.evaluator.contract.backends import has_kernel
 from campaigns.models import Campaign, Review, Submission, Verdict
 from campaigns.proposers.base import Attempt, Draft, Hypothesis, Pointed, Situation, Variant
 from campaigns.proposers.evidence import FINDING, Facts, read_facts
@@ -20,6 +19,7 @@ from campaigns.records.submissions import waiting_in
 from campaigns.records.target.device_limits import device_limits, product_of
 from campaigns.rules.verdict.decision import UNJUDGED, Reason, VerdictWord
 from campaigns.spaces.find import ELEMENT_BYTES
+from campaigns.syntax.language import has_kernel
 from knowledge.experience.catalogue.applies import UNDECIDED, is_for
 from knowledge.models import Strategy
 

@@ -43,23 +43,6 @@ def no_compiler() -> str:
     return ""
 
 
-def judging(source: Source, backend: str) -> str:
-    """The backend that judges a source of a campaign: torch where that is no kernel of its own.
-
-    A problem without a kernel begins with its reference, which is Python that calls torch.
-    """
-    is_python = source.name.endswith(".py")
-    return "torch" if is_python and get(backend).suffix != ".py" else backend
-
-
-def has_kernel(source: Source, backend: str) -> bool:
-    """Whether a source has a kernel in the language of a campaign, and not torch's alone."""
-    known = get(backend)
-    return source.name.endswith(known.suffix) and (
-        known.kernels is no_kernels or bool(known.kernels(source.text))
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Targets:
     """What compilers call the devices that a backend builds for: a pattern, and known ones."""

@@ -388,7 +388,7 @@ class ProblemOrder:
     base64.
 
     shipped: whether the problem came with kopt. kernels: to be built, backend → file name, for
-    `arguments` as "described" gives them.
+    `arguments` as "described" gives them. target: what Inductor writes Triton for; "" is C++.
     """
 
     what: str
@@ -399,3 +399,4 @@ class ProblemOrder:
     limit_s: float
     kernels: Mapping[str, str] = field(default_factory=dict)
     arguments: tuple[Mapping[str, Any], ...] = ()
+    target: str = ""

@@ -166,7 +166,7 @@ def _answer(order: ProblemOrder, folder: Path) -> Any:
     if order.what == "compiled":
         from campaigns.evaluator.problem_code.inductor import compiled
 
-        return compiled(code, smallest, *cases)
+        return compiled(code, smallest, cases[0], order.target)
     return checked(code, folder, smallest)
 
 

@@ -7,19 +7,33 @@ a symbol, so that the text is right for other sizes, too.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.contract.errors import BadReference
+from campaigns.evaluator.interpreter.stand_in import install_stub
 from campaigns.evaluator.problem_code.code import ProblemCode
 from campaigns.evaluator.reference.reference import Draw, is_tensor
 
-# A few pages; what is longer is nothing that a person would read.
-MOST_TEXT = 1 << 17
+INDUCTOR = "torch._inductor"
+# Plain loops instead of torch's vector classes, which a compiler makes vectors of by itself.
+CONFIG = {"cpp.simdlen": 1, "cpp.dynamic_threads": True, "fx_graph_cache": False}
+# What these answer meanwhile. Sums and variances are plain loops, as torch's classes for them are
+# in its headers; Triton needs no device to be written.
+INSTEAD = {
+    f"{INDUCTOR}.codegen.cpp.CppKernel.need_use_acc_helper": False,
+    f"{INDUCTOR}.lowering.use_two_step_variance": True,
+    f"{INDUCTOR}.scheduler.has_triton": True,
+    f"{INDUCTOR}.compile_fx._check_triton_bf16_support": None,
+    "torch.cuda.get_device_capability": (9, 0),
+}
+# A card by which it divides work, in the order of its `DeviceProperties`: many multiprocessors of
+# many registers and threads, as no card in particular. A search divides it anew, and nothing is
+# measured by these.
+CARD = ("cuda", 0, 128, 90, 9, 65536, 2048, 1024, 32)
 
 
 def prepare(cache: Path) -> None:
@@ -30,112 +44,109 @@ def prepare(cache: Path) -> None:
     import torch._inductor.compile_fx  # noqa: F401
 
 
-def compiled(code: ProblemCode, case: Case, other: Case) -> dict[str, Any]:
-    """The "text", and (name, dtype or "int" or "float") of each of its "inputs".
+def compiled(code: ProblemCode, case: Case, other: Case, target: str) -> dict[str, Any]:
+    """The "text", and (name, dtype or type) of each of its "inputs". Raises BadReference.
 
-    other: with other sizes, which tell the sides of equal size apart. Raises BadReference.
+    other: with other sizes, which tell the sides of equal size apart. target: of Triton, such as
+    "sm_90a"; "" is C++ for a CPU.
     """
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.proxy_tensor import make_fx
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-    # The case last: a module may keep what it was given.
-    apart, drawn = (
-        code.examples(Draw(one.name, one.params, (0,), "cpu")).inputs for one in (other, case)
-    )
-    mode = FakeTensorMode(shape_env=ShapeEnv(duck_shape=False), allow_non_fake_inputs=True)
-    with mode:
-        given = _with_symbols(mode, drawn, apart)
+    with code.blame(f"{code.where}: Inductor"):
+        # The case last: a module may keep what it was given.
+        apart, drawn = (
+            code.examples(Draw(one.name, one.params, (0,), "cpu")).inputs for one in (other, case)
+        )
+        mode = FakeTensorMode(shape_env=ShapeEnv(duck_shape=False), allow_non_fake_inputs=True)
+        with mode:
+            values = _with_symbols(mode.shape_env, drawn, apart)
 
-    def body(*values: Any) -> tuple[()]:
-        code.expected(dict(zip(given, values, strict=True)))
-        return ()
+        def body(*given: Any) -> tuple[()]:
+            code.expected(dict(zip(drawn, given, strict=True)))
+            return ()
 
-    try:
-        traced = make_fx(body, tracing_mode="symbolic", _allow_non_fake_inputs=True)
-        text = _written(traced(*given.values()), mode, list(given.values()))
-    except Exception as error:
-        if isinstance(error, BadReference):
-            raise
-        said = f"{type(error).__name__}: {error}".partition("\n")[0]
-        raise BadReference(f"{code.where}: Inductor makes nothing of it: {said}") from error
-    if len(text) > MOST_TEXT:
-        raise BadReference(f"{code.where}: Inductor writes {len(text):,} characters for it")
-    return {"text": text, "inputs": [(name, _kind(value)) for name, value in given.items()]}
+        traced = make_fx(body, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*values)
+        kinds = (str(v.dtype)[6:] if is_tensor(v) else type(v).__name__ for v in drawn.values())
+        text = _written(traced, mode, values, target)
+        return {"text": text, "inputs": [*zip(drawn, kinds, strict=True)]}
 
 
-def _kind(value: Any) -> str:
-    if is_tensor(value):
-        return str(value.dtype).removeprefix("torch.")
-    return "float" if isinstance(value, float) else "int"
-
-
-def _with_symbols(mode: Any, drawn: Mapping[str, Any], apart: Mapping[str, Any]) -> dict[str, Any]:
+def _with_symbols(env: Any, drawn: Mapping[str, Any], apart: Mapping[str, Any]) -> list[Any]:
     """The arguments, with a symbol for each number that is a side of one of their tensors."""
     import torch
     from torch._dynamo.source import ConstantSource
     from torch.fx.experimental.symbolic_shapes import DimDynamic
 
-    # The first axis is the seed.
-    shapes = {n: (*v.shape[1:],) for n, v in drawn.items() if is_tensor(v)}
-    others = {n: (*v.shape[1:],) for n, v in apart.items() if is_tensor(v)}
-    known: dict[tuple[int, int], Any] = {}
-    given = dict(drawn)
+    # Each side with the same one of the other case. The first axis is the seed.
+    sides = {
+        name: [*zip(value.shape[1:], apart[name].shape[1:], strict=True)]
+        for name, value in drawn.items()
+        if is_tensor(value)
+    }
+    all_sides, known = {pair for each in sides.values() for pair in each}, dict[Any, Any]()
     for name, value in drawn.items():
         # Of a side of 1 torch makes another kernel.
-        if type(value) is not int or value < 2 or type(apart.get(name)) is not int:
-            continue
-        pair = (value, apart[name])
-        sides = {p for n in shapes for p in zip(shapes[n], others.get(n, ()), strict=False)}
-        if pair in sides and pair not in known:
+        if type(value) is int and value > 1 and (pair := (value, apart[name])) in all_sides:
             source = ConstantSource(name)
-            symbol = mode.shape_env.create_symbol(value, source, DimDynamic.DYNAMIC, None)
-            known[pair] = mode.shape_env.create_symintnode(symbol, hint=value, source=source)
-            given[name] = known[pair]
-    for name, shape in shapes.items():
-        pairs = zip(shape, others.get(name, shape), strict=False)
-        sides_of = [known.get(pair, pair[0]) for pair in pairs]
-        given[name] = torch.empty(sides_of, dtype=drawn[name].dtype)
-    return given
+            symbol = env.create_symbol(value, source, DimDynamic.DYNAMIC, None)
+            known[pair] = env.create_symintnode(symbol, hint=value, source=source)
+    return [
+        torch.empty([known.get(pair, pair[0]) for pair in sides[name]], dtype=value.dtype)
+        if name in sides
+        else known.get((value, apart[name]), value)
+        for name, value in drawn.items()
+    ]
 
 
-class _Written(Exception):
-    """The text is there."""
-
-
-def _written(graph: Any, mode: Any, values: list[Any]) -> str:
+def _written(graph: Any, mode: Any, values: list[Any], target: str) -> str:
     """Inductor's text for a graph, taken before it would be built. Raises what Inductor raises."""
     import torch
-    from torch._inductor import config
-    from torch._inductor.compile_fx import compile_fx
-    from torch._inductor.graph import GraphLowering
+    from torch._inductor import compile_fx, config
+    from torch._inductor.runtime.hints import DeviceProperties
 
     texts: list[str] = []
 
     def taken(lowering: Any) -> None:
         texts.append(lowering.codegen()[0].value)
-        raise _Written
+        raise StopIteration
 
-    # Plain loops instead of torch's vector classes, which a compiler makes vectors of by itself.
-    plain = config.patch({"cpp.simdlen": 1, "cpp.dynamic_threads": True, "fx_graph_cache": False})
-    tracing = torch._guards.tracing(torch._guards.TracingContext(mode))
-    written = mock.patch.object(GraphLowering, "compile_to_module", taken)
-    with plain, tracing, written, _without_helpers():
+    instead: dict[str, Any] = {name: mock.Mock(return_value=INSTEAD[name]) for name in INSTEAD}
+    instead[f"{INDUCTOR}.graph.GraphLowering.compile_to_module"] = taken
+    inner = compile_fx.compile_fx_inner
+    if target:
+        install_stub(target)
+        inner = _on_gpu(mode, inner)
+        instead[f"{INDUCTOR}.runtime.hints.DeviceProperties.create"] = mock.Mock(
+            return_value=DeviceProperties(*CARD)
+        )
+    with ExitStack() as stack:
+        stack.enter_context(config.patch(CONFIG))
+        stack.enter_context(torch._guards.tracing(torch._guards.TracingContext(mode)))
+        for name, what in instead.items():
+            stack.enter_context(mock.patch(name, what))
         try:
-            compile_fx(graph, values)
+            compile_fx.compile_fx(graph, values, inner_compile=inner)
         except Exception:
             if not texts:
                 raise
-    return "\n".join(texts)
+    return texts[0]
 
 
-@contextmanager
-def _without_helpers() -> Iterator[None]:
-    """Within, sums and variances are plain loops; torch's classes for them are in its headers."""
-    from torch._inductor.codegen.cpp import CppKernel
+def _on_gpu(mode: Any, compile_inner: Callable[..., Any]) -> Callable[..., Any]:
+    """The compiler of a graph that was traced on a CPU, as if its tensors lay on a GPU."""
+    import torch
+    from torch.fx.passes.fake_tensor_prop import FakeTensorProp
 
-    with (
-        mock.patch.object(CppKernel, "need_use_acc_helper", return_value=False),
-        mock.patch("torch._inductor.lowering.use_two_step_variance", return_value=True),
-    ):
-        yield
+    card = torch.device("cuda", 0)
+
+    def compile_moved(graph: Any, values: list[Any], **options: Any) -> Any:
+        moved = [v.to(card) if is_tensor(v) else v for v in values]
+        for node in graph.graph.nodes:
+            if "device" in node.kwargs:
+                node.kwargs = {**node.kwargs, "device": card}
+        FakeTensorProp(graph, mode).propagate_dont_convert_inputs(*moved)
+        return compile_inner(graph, moved, **options)
+
+    return compile_moved

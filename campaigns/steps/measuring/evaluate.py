@@ -22,7 +22,6 @@ from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.idle import is_gated
 from campaigns.devices.processes import ClaimLost, is_gone, is_here, tempdir, worker_of
 from campaigns.evaluator.contract import Case, Job, Outcome, Phase, Report
-from campaigns.evaluator.contract.backends import judging
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.evaluator.contract.report import CROWDED
 from campaigns.models import Campaign, Cause, Evaluation, EvaluationKind, EvaluationState, Worker
@@ -49,6 +48,7 @@ from campaigns.steps.measuring.sweep import sweep
 from campaigns.steps.measuring.waits import end_wait, wait_for_device
 from campaigns.steps.problems import materialise
 from campaigns.steps.worker import WorkerContext, card_of, worker_beat
+from campaigns.syntax.language import judging
 from knowledge.lookup.database import full_disk
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,6 @@ from campaigns.devices.hold import hold
 from campaigns.devices.passport import Measurer
 from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract import Case, Job, Outcome
-from campaigns.evaluator.contract.backends import judging
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.lineage.records import accepted_rounds
 from campaigns.models import Campaign, Candidate
@@ -22,6 +21,7 @@ from campaigns.rules.noise.bisect import BisectAnswer, BisectProbe, BisectResult
 from campaigns.rules.noise.bisect import bisect as first_slower
 from campaigns.rules.verdict.one_session import compare
 from campaigns.steps.problems import materialise
+from campaigns.syntax.language import judging
 
 
 class BisectRefused(ValueError):
