@@ -38,7 +38,7 @@ IDLE_S = 120.0
 ROLES = ("input", "output", "output, updated in place")
 MOST_WORDS = 500
 # What Inductor writes for a kernel, in characters.
-MOST_TEXT = 1 << 17
+MOST_TEXT = 1 << 16
 KINDS = (*ITEM_BYTES, "int", "float")
 
 T = TypeVar("T")

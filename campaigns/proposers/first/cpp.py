@@ -20,6 +20,7 @@ from campaigns.proposers.first.module import (
 )
 from campaigns.proposers.recipes.base import TEMPLATES
 
+LONGEST_CODE = 1000
 FLAGS = ("-O3", "-march=native", "-fopenmp", "-fno-math-errno")
 # Types of arguments and of memory to work in.
 ELEMENTS = {
@@ -143,7 +144,8 @@ def _steps(module: InductorModule, names: Names) -> tuple[list[str], set[str]]:
         elif isinstance(step, Same):
             if step.view and ast.unparse(step.view[-1]) != "0":
                 raise NotPrinted(f"{step.name} begins inside of {step.of}")
-            names.add(step.name, names.of(step.of))
+            own = f"({names.written(step.value)})" if step.value else names.of(step.of)
+            names.add(step.name, own)
         elif step.is_library:
             raise NotPrinted(f"it calls a library for {step.name}")
         else:
@@ -168,6 +170,8 @@ def _kernel(text: str, run: Run, names: Names) -> tuple[list[str], set[str]]:
         if "*" in "".join(param) and param[0] != "const":
             written.add(said)
     lines = [one.strip() for one in found[2].splitlines()]
+    if any(len(line) > LONGEST_CODE for line in lines):
+        raise NotPrinted(f"{run.name:.60} has a line of more than {LONGEST_CODE} characters")
     for line in lines:
         if alias := ALIAS.fullmatch(line):
             called[alias[1]] = called.get(alias[2], alias[2])

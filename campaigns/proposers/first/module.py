@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
 KERNELS = ("cpp_pybinding", "triton")
+# Of sizes, in C++ as well as in Python.
+SIGNS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+PYTHON_SIGNS: Mapping[type[ast.operator], str] = {**SIGNS, ast.FloorDiv: "//", ast.Mod: "%"}
+# What describes a kernel is one line. A longer one is nobody's, and takes long to be read.
+LONGEST_LINE = 4000
 # Of a call, what has to do with its own memory alone.
-SKIPPED = ("assert_", "args.clear", "torch.cuda.", "del ", "get_raw_stream", "stream")
+SKIPPED = re.compile(
+    r"assert_|args\.clear|torch\.cuda\.|\w+ = (copy_if_misaligned|get_raw_stream)\("
+)
 
 
 class NotPrinted(ValueError):
@@ -28,11 +36,15 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """Another name for memory or for a size; `view`: its sizes, strides and offset, if others."""
+    """Another name for memory or for a size.
+
+    view: its sizes, strides and offset, if others. value: of a size that is worked out.
+    """
 
     name: str
     of: str
     view: tuple[ast.expr, ...] = ()
+    value: ast.expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,8 @@ class InductorModule:
 
 def read_module(text: str) -> InductorModule:
     """Raises NotPrinted where it does what is not known here."""
+    if max(map(len, text.split("\n"))) > LONGEST_LINE:
+        raise NotPrinted(f"a line has more than {LONGEST_LINE:,} characters")
     try:
         tree = ast.parse(text)
         call = next(_functions(tree, "call"), None)
@@ -110,13 +124,15 @@ def _kernels(tree: ast.Module) -> Iterator[tuple[str, str]]:
 def _step(one: ast.stmt, kernels: Mapping[str, str]) -> Step | None:
     """Raises NotPrinted."""
     said = ast.unparse(one)
-    if said.startswith(SKIPPED) or isinstance(one, ast.Delete):
+    if SKIPPED.match(said) or isinstance(one, ast.Delete):
         return None
     value = one.value if isinstance(one, ast.Expr | ast.Assign) else None
     target = one.targets[0] if isinstance(one, ast.Assign) else None
     name = target.id if isinstance(target, ast.Name) else ""
     if isinstance(value, ast.Name) and name:
         return Same(name, value.id)
+    if isinstance(value, ast.BinOp | ast.Constant) and name:
+        return Same(name, "", (), value)
     if not isinstance(value, ast.Call):
         raise NotPrinted(f"it does what is not known here: {said:.80}")
     called = ast.unparse(value.func)
@@ -141,8 +157,18 @@ def _all(node: ast.expr) -> tuple[ast.expr, ...]:
 class Names:
     """What the module's names are called in the printed file."""
 
-    def __init__(self, args: Sequence[str], names: Sequence[str], taken: frozenset[str]) -> None:
-        """names: of the arguments, in the order of `args`. taken: what they cannot be called."""
+    def __init__(
+        self,
+        args: Sequence[str],
+        names: Sequence[str],
+        taken: frozenset[str],
+        signs: Mapping[type[ast.operator], str] = SIGNS,
+    ) -> None:
+        """names: of the arguments, in the order of `args`. taken: what they cannot be called.
+
+        signs: what sizes may be worked out by.
+        """
+        self._signs = signs
         if len(args) != len(names):
             raise NotPrinted("it has other arguments than the reference")
         own = (f"{name}_" if name in taken else name for name in names)
@@ -158,7 +184,7 @@ class Names:
         return self._known[name]
 
     def written(self, node: ast.expr) -> str:
-        """Sizes, numbers and memory as source that is right in C++ and in Python."""
+        """Sizes, numbers and memory as source."""
         if isinstance(node, ast.Name):
             return self.of(node.id)
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
@@ -166,18 +192,15 @@ class Names:
         if isinstance(node, ast.Tuple):
             inner = ", ".join(map(self.written, node.elts))
             return f"({inner},)" if len(node.elts) == 1 else f"({inner})"
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
-            sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}[type(node.op)]
-            sides = self.written(node.left), self.written(node.right)
-            if sign == "*":
-                sides = _bound(node.left, sides[0]), _bound(node.right, sides[1])
-            return f"{sides[0]} {sign} {sides[1]}"
+        if isinstance(node, ast.BinOp) and type(node.op) in self._signs:
+            left, right = (
+                f"({self.written(side)})" if isinstance(side, ast.BinOp) else self.written(side)
+                for side in (node.left, node.right)
+            )
+            return f"{left} {self._signs[type(node.op)]} {right}"
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "reinterpret_tensor":
+            return f"torch.as_strided({', '.join(map(self.written, node.args))})"
         raise NotPrinted(f"a size is {ast.unparse(node):.60}")
-
-
-def _bound(node: ast.expr, text: str) -> str:
-    is_sum = isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Mult)
-    return f"({text})" if is_sum else text
 
 
 def is_dense(made: Made) -> bool:
