@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.first.module import (
-    InductorModule,
-    Made,
-    Names,
+    WORD,
     NotPrinted,
-    Run,
-    Same,
-    is_dense,
+    kernels_of,
     operators,
-    read_module,
+    renamed,
+    steps_of,
 )
-from campaigns.proposers.recipes.base import TEMPLATES
+from campaigns.proposers.recipes.base import template
 
 LONGEST_CODE = 1000
 FLAGS = ("-O3", "-march=native", "-fopenmp", "-fno-math-errno")
@@ -35,7 +31,7 @@ ELEMENTS = {
 SIGNATURE = re.compile(r'extern "C"\s+void\s+kernel\(([^)]*)\)\s*\{(.*)\}\s*', re.DOTALL)
 # Lines that look after errors and threads, and say nothing of what is computed.
 DROPPED = re.compile(
-    r"inductor_cpu_integer_div_error|^int tid = omp_get_thread_num\(\);$|^TORCH_CHECK\(|^;?$"
+    r"inductor_cpu_integer_div_error|^int tid = omp_get_thread_num\(\);$|^TORCH_CHECK\(|^$"
 )
 INTEGER = "static_cast<int64_t>("
 LITERAL = re.compile(r"static_cast<float>\((-?\d[\d.]*(?:e[+-]?\d+)?)\)")
@@ -47,137 +43,83 @@ ALIAS = re.compile(r"auto (?!tmp)(\w+) = (\w+);")
 SUM = re.compile(r"(\w+) = \1 \+ ")
 MOST = re.compile(r"(\w+) = (max|min)_propagate_nan\(\1, ")
 FREE = re.compile(r"const |\w+\[")
-WORD = re.compile(r"\b[A-Za-z_]\w*\b")
-CALLED = re.compile(r"(?<![\w:.>])([A-Za-z_]\w*)\(")
-# What may be called beside functions of std and the helpers.
-PLAIN = {"for", "if", "float", "double", "decltype", "int64_t", "bool", "omp_get_max_threads"}
-PLAIN |= {"omp_get_thread_num"}
-FOREIGN = re.compile(r"\b(?:at|c10|torch|aten)::|\bTORCH_|\bVectorized|\binductor_")
 # Functions of floats that glibc has for several at once.
 LANES = re.compile(r"\bstd::(exp|log|tanh|erf|sin|cos)\(")
-LANE_CALLS = {f"{name}f" for name in ("exp", "log", "tanh", "erf", "sin", "cos")}
-HAS_LANES = """\
-// glibc computes these for several values at once, too; of itself it says so under -ffast-math
-// alone. Loops with `omp simd` then stay in vector lanes.
-#if defined(__x86_64__) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)"""
-IN_LANES = "#pragma omp declare simd notinbranch"
-HELPERS = ("bfloat16_t", "max_propagate_nan", "min_propagate_nan")
-# What each is included for.
-HEADERS = {
-    "algorithm": r"std::(min|max)\b",
-    "cmath": "",
-    "cstdint": "",
-    "cstring": "memcpy",
-    "limits": "numeric_limits",
-    "memory": "unique_ptr",
-    "omp.h": r"\bomp_get",
+# What a source needs by the words in it.
+HELPERS = {
+    "lanes.cpp": r"\b(exp|log|tanh|erf|sin|cos)f\(",
+    "bfloat16_t.cpp": "bfloat16_t",
+    "max_propagate_nan.cpp": "max_propagate_nan|max_nan",
+    "min_propagate_nan.cpp": "min_propagate_nan|min_nan",
 }
+HEADERS = "".join(
+    f"#include <{name}>\n"
+    for name in ("algorithm", "cmath", "cstdint", "cstring", "limits", "memory", "omp.h")
+)
 
 # A line, or the lines between two braces.
 Block = list["str | Block"]
 
 
 def cpp_source(text: str, inputs: Sequence[tuple[str, str]], note: str) -> Source:
-    """A file with `solve`. inputs: name and kind of its arguments. Raises NotPrinted.
+    """A file with `solve`. inputs: name and kind of its arguments.
 
-    note: one line that says where the kernel comes from.
+    note: one line that says where the kernel comes from. Raises NotPrinted, and what parsing of
+    Python raises.
     """
-    module = read_module(text)
-    taken = frozenset(WORD.findall(" ".join(module.kernels.values()))) | {"solve", *HELPERS}
-    names = Names(module.args, [name for name, _ in inputs], taken)
-    lines, written = _steps(module, names)
-    body = "\n".join(lines)
+    kernels = kernels_of(text)
+    taken = {*WORD.findall(" ".join(kernels.values()))} | {"solve"}
+    names = [f"{name}_" if name in taken else name for name, _ in inputs]
+    lines, written = list[str](), set[str]()
+    for step in steps_of(text, kernels, names, _view):
+        if step.what == "library":
+            raise NotPrinted(f"it calls a library's {step.name}")
+        if step.what == "made":
+            count, kind = step.args[0], _element(step.args[3].removeprefix("torch."))
+            lines.append(f"std::unique_ptr<{kind}[]> {step.name}_memory(new {kind}[{count}]);")
+            lines.append(f"{kind}* {step.name} = {step.name}_memory.get();")
+        else:
+            found, changed = _kernel(kernels[step.name], step.args)
+            written |= changed
+            lines += [f"// Fused: {operators(step.name)}", *found]
+    body = "\n".join(f"    {line}" for line in lines)
     if "double" not in body:
         body = LANES.sub(r"\1f(", body)
-    if found := FOREIGN.search(body):
-        raise NotPrinted(f"it needs {found[0]} of torch's headers")
-    helpers = [one for one in HELPERS if re.search(rf"\b{one}\b", body)]
-    kinds = [kind for _, kind in inputs]
-    helpers += ["bfloat16_t"] if "bfloat16" in kinds and "bfloat16_t" not in helpers else []
-    called = {*CALLED.findall("\n".join(one for one in body.split("\n") if "#pragma" not in one))}
-    unknown = called - PLAIN - {*HELPERS} - LANE_CALLS
-    if foreign := sorted(one for one in unknown if not one.startswith(("tmp", "buf"))):
-        raise NotPrinted(f"it calls {foreign[0]} of torch's headers")
     given = ", ".join(
-        _parameter(names.of(arg), kind, is_written=names.of(arg) in written)
-        for arg, kind in zip(module.args, kinds, strict=True)
+        f"{_element(kind)} {name}"
+        if kind in ("int", "float")
+        else f"{'' if name in written else 'const '}{_element(kind)}* {name}"
+        for name, (_, kind) in zip(names, inputs, strict=True)
     )
     solve = f'extern "C" void solve({given}) {{\n{body}\n}}\n'
-    code = "\n\n".join([*_lanes(called), *map(_helper, sorted(helpers)), solve])
-    headers = (f"#include <{one}>\n" for one, use in HEADERS.items() if re.search(use, code))
-    return Source("kernel.cpp", f"// {note}\n\n{''.join(headers)}\n{code}", FLAGS)
+    helpers = (template(name) for name, words in HELPERS.items() if re.search(words, solve))
+    return Source("kernel.cpp", "\n".join([f"// {note}\n", HEADERS, *helpers, solve]), FLAGS)
 
 
-def _lanes(called: set[str]) -> Iterator[str]:
-    """Declarations of functions as glibc has them for vector lanes."""
-    if used := sorted(called & LANE_CALLS):
-        declared = (f'{IN_LANES}\nextern "C" float {name}(float) noexcept;' for name in used)
-        yield "\n".join([HAS_LANES, *declared, "#endif"])
+def _view(memory: str, sizes: str, strides: str, offset: str) -> str:
+    return memory if offset == "0" else f"({memory} + {offset})"
 
 
-def _helper(name: str) -> str:
-    return (TEMPLATES / f"{name}.cpp").read_text(encoding="utf-8").rstrip("\n")
+def _element(kind: str) -> str:
+    return ELEMENTS.get(kind, f"{kind}_t")
 
 
-def _parameter(name: str, kind: str, *, is_written: bool) -> str:
-    element = ELEMENTS.get(kind, f"{kind}_t")
-    if kind in ("int", "float"):
-        return f"{element} {name}"
-    return f"{'' if is_written else 'const '}{element}* {name}"
-
-
-def _steps(module: InductorModule, names: Names) -> tuple[list[str], set[str]]:
-    """The lines of `solve`, and the names of what it writes."""
-    lines: list[str] = []
-    written: set[str] = set()
-    for step in module.steps:
-        if isinstance(step, Made):
-            if not is_dense(step):
-                raise NotPrinted(f"{step.name} has gaps between its elements")
-            names.add(step.name, step.name)
-            kind = ELEMENTS.get(step.dtype, f"{step.dtype}_t")
-            sizes = [names.written(size) for size in step.sizes]
-            count = " * ".join(f"({one})" if " " in one else one for one in sizes if one != "1")
-            count = count or "1"
-            lines.append(f"    std::unique_ptr<{kind}[]> {step.name}_memory(new {kind}[{count}]);")
-            lines.append(f"    {kind}* {step.name} = {step.name}_memory.get();")
-        elif isinstance(step, Same):
-            if step.view and ast.unparse(step.view[-1]) != "0":
-                raise NotPrinted(f"{step.name} begins inside of {step.of}")
-            own = f"({names.written(step.value)})" if step.value else names.of(step.of)
-            names.add(step.name, own)
-        elif step.is_library:
-            raise NotPrinted(f"it calls a library for {step.name}")
-        else:
-            found, changed = _kernel(module.kernels[step.name], step, names)
-            written |= changed
-            lines += [f"    // Fused: {operators(step.name)}", *found]
-    return lines, written
-
-
-def _kernel(text: str, run: Run, names: Names) -> tuple[list[str], set[str]]:
-    """The lines of one call of a kernel, and the names of what it writes."""
+def _kernel(text: str, args: Sequence[str]) -> tuple[list[str], set[str]]:
+    """The lines of one call of a kernel, and what it writes. Raises NotPrinted."""
     found = SIGNATURE.search(text)
     if found is None:
-        raise NotPrinted(f"{run.name} has no signature that is known")
+        raise NotPrinted("a kernel has no signature that is known")
     params = [one.split() for one in found[1].split(",")]
-    if len(params) != len(run.args):
-        raise NotPrinted(f"{run.name} is called with other arguments than it has")
-    called, written = dict[str, str](), set[str]()
-    for param, arg in zip(params, run.args, strict=True):
-        said = names.written(arg)
-        called[param[-1]] = said if said.isidentifier() else f"({said})"
-        if "*" in "".join(param) and param[0] != "const":
-            written.add(said)
+    called = {param[-1]: arg for param, arg in zip(params, args, strict=True)}
+    written = {called[param[-1]] for param in params if "*" in param[0]}
     lines = [one.strip() for one in found[2].splitlines()]
     if any(len(line) > LONGEST_CODE for line in lines):
-        raise NotPrinted(f"{run.name:.60} has a line of more than {LONGEST_CODE} characters")
-    for line in lines:
-        if alias := ALIAS.fullmatch(line):
-            called[alias[1]] = called.get(alias[2], alias[2])
+        raise NotPrinted(f"a line of a kernel has more than {LONGEST_CODE} characters")
+    for alias in filter(None, map(ALIAS.fullmatch, lines)):
+        called[alias[1]] = called.get(alias[2], alias[2])
     kept = [one for one in lines if not (DROPPED.search(one) or ALIAS.fullmatch(one))]
-    renamed = [WORD.sub(lambda word: called.get(word[0], word[0]), _plain(one)) for one in kept]
-    return [*_shown(_collapsed(_tree(_without_unread(renamed))), 1)], written
+    block = _collapsed(_tree([renamed(_plain(one), called) for one in kept]))
+    return [*_shown(block, 0)], written
 
 
 def _plain(line: str) -> str:
@@ -216,17 +158,6 @@ def _inside(line: str, start: int) -> tuple[str, int]:
         if not depth:
             return line[start + 1 : at], at
     raise NotPrinted("a parenthesis does not end")
-
-
-def _without_unread(lines: Sequence[str]) -> list[str]:
-    """Without the memory of a thread that is only ever written."""
-    kept = list(lines)
-    for name in dict.fromkeys(re.findall(r"\blocal_buffer_data_\d+\b", "\n".join(lines))):
-        uses = [one for one in kept if re.search(rf"\b(?:buf_)?{name}\b", one)]
-        stores = re.compile(rf"{name}\[.*\] = (?!.*{name})|.*\b(?:buf_)?{name} = ")
-        if all(stores.match(one) for one in uses):
-            kept = [one for one in kept if one not in uses]
-    return kept
 
 
 def _tree(lines: Sequence[str]) -> Block:
@@ -288,34 +219,21 @@ def _with_lanes(block: Block) -> Block:
 
 
 def _shown(block: Block, depth: int) -> Iterator[str]:
-    """Indented lines; what is loaded is called after where it comes from."""
-    called: dict[str, str] = {}
-    for one in list(block):
-        if isinstance(one, list):
-            continue
-        if number := NUMBER.fullmatch(one):
-            called[number[1]] = number[2] if number[2][0] != "-" else f"({number[2]})"
-            block.remove(one)
-        elif load := LOAD.match(one):
-            name = f"{load[2]}_value"
-            again = sum(1 for each in called.values() if each.startswith(name))
-            called[load[1]] = f"{name}{again + 1 if again else ''}"
-    block = [_renamed(one, called) for one in block]
-    indent = "    " * depth
-    for place, one in enumerate(block):
+    """Indented lines: loads are called after where they come from, and numbers are put in."""
+    called, kept = dict[str, str](), Block()
+    for one in block:
+        number = NUMBER.fullmatch(one) if isinstance(one, str) else None
+        load = LOAD.match(one) if isinstance(one, str) else None
+        if load and f"{load[2]}_value" not in called.values():
+            called[load[1]] = f"{load[2]}_value"
+        if number:
+            called[number[1]] = number[2]
+        else:
+            kept.append(one)
+    for one in kept:
         if isinstance(one, str):
-            opens = place + 1 < len(block) and isinstance(block[place + 1], list)
-            opens = opens and not one.endswith(";") and not one.startswith("#")
-            yield f"{indent}{one}{' {' if opens else ''}"
-            continue
-        before = block[place - 1] if place else ";"
-        headed = isinstance(before, str) and not before.endswith(";") and before[:1] != "#"
-        yield from () if headed else (f"{indent}{{",)
-        yield from _shown(one, depth + 1)
-        yield f"{indent}}}{';' if f'{before}'.endswith('[&]') else ''}"
-
-
-def _renamed(one: str | Block, called: Mapping[str, str]) -> str | Block:
-    if isinstance(one, list):
-        return [_renamed(each, called) for each in one]
-    return WORD.sub(lambda word: called.get(word[0], word[0]), one)
+            yield f"{'    ' * depth}{renamed(one, called)}"
+        else:
+            yield f"{'    ' * depth}{{"
+            yield from (renamed(line, called) for line in _shown(one, depth + 1))
+            yield f"{'    ' * depth}}}"
