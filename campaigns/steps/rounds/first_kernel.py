@@ -25,7 +25,7 @@ from campaigns.steps.problems import materialise
 NO_FIRST = "no_first_kernel"
 PRINTERS = {"cpp": cpp_source, "triton": triton_source}
 # What hostile text can make a reader of text raise.
-UNREAD = (SyntaxError, ValueError, TypeError, LookupError, RecursionError, MemoryError)
+UNREAD = (SyntaxError, ValueError, TypeError, LookupError, RuntimeError, MemoryError)
 
 
 def first_kernel(campaign: Campaign, history: Iterable[Attempt]) -> Variant | None:
