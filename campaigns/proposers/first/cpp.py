@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.first.module import (
@@ -33,15 +34,29 @@ SIGNATURE = re.compile(r'extern "C"\s+void\s+kernel\(([^)]*)\)\s*\{(.*)\}\s*', r
 DROPPED = re.compile(
     r"inductor_cpu_integer_div_error|^int tid = omp_get_thread_num\(\);$|^TORCH_CHECK\(|^$"
 )
-INTEGER = "static_cast<int64_t>("
-LITERAL = re.compile(r"static_cast<float>\((-?\d[\d.]*(?:e[+-]?\d+)?)\)")
-LOOP = re.compile(r"for\(int64_t (\w+)=(.*?); \1<(.*); \1\+=(.*)\)$")
+# One line without the casts and suffixes that change nothing, and with names that people give.
+PLAIN = (
+    (r"c10::convert<", "static_cast<"),
+    (r"at::BFloat16", "bfloat16_t"),
+    (r"at::Half", "_Float16"),
+    (r"\b(\d+)L\b", r"\1"),
+    (r"\[static_cast<int64_t>\(([^][]*)\)\]", r"[\1]"),
+    (r"static_cast<int64_t>\(((?!tmp)[-\w*+ ]*)\)", r"\1"),
+    (r"static_cast<float>\((-?\d*(?:\.\d*)?(?:e[-+]?\d+)?)\)", r"\1f"),
+    (r"\bx(\d+)\b", r"i\1"),
+    (r"^for\(int64_t (\w+)=(.*?); \1<(.*); \1\+=1\)$", r"for (int64_t \1 = \2; \1 < \3; ++\1)"),
+    # Inductor says so where no turn needs another one.
+    (r"^#pragma GCC ivdep$", "#pragma omp simd"),
+    (r"^auto (tmp\d+) = float\(([^()]*)\);$", r"const float \1 = \2;"),
+    (r"^auto (tmp\d+) = (?!\[&)", r"const auto \1 = "),
+    (r" = decltype\((\w+)\)\(-\1\);$", r" = -\1;"),
+)
 LOAD = re.compile(r"const auto (tmp\d+) = (\w+)\[")
 NUMBER = re.compile(r"const auto (tmp\d+) = (-?\d[\d.]*(?:e[+-]?\d+)?f?);")
 # Two names of an argument that a kernel reads and writes.
 ALIAS = re.compile(r"auto (?!tmp)(\w+) = (\w+);")
-SUM = re.compile(r"(\w+) = \1 \+ ")
-MOST = re.compile(r"(\w+) = (max|min)_propagate_nan\(\1, ")
+# The last line of a turn that adds up, or takes the largest or the smallest.
+GATHERS = re.compile(r"(\w+) = (?:\1 (\+) |(max|min)_propagate_nan\(\1, )")
 FREE = re.compile(r"const |\w+\[")
 # Functions of floats that glibc has for several at once.
 LANES = re.compile(r"\bstd::(exp|log|tanh|erf|sin|cos)\(")
@@ -123,41 +138,9 @@ def _kernel(text: str, args: Sequence[str]) -> tuple[list[str], set[str]]:
 
 
 def _plain(line: str) -> str:
-    """One line without the casts and suffixes that change nothing."""
-    line = line.replace("c10::convert<", "static_cast<").replace("at::BFloat16", "bfloat16_t")
-    line = re.sub(r"\b(\d+)L\b", r"\1", line.replace("at::Half", "_Float16"))
-    at = line.find(INTEGER)
-    while at >= 0:
-        inner, end = _inside(line, at + len(INTEGER) - 1)
-        is_index = line[at - 1 : at] == "[" or "tmp" not in inner
-        kept = inner if is_index else f"{INTEGER}{inner})"
-        line = f"{line[:at]}{kept}{line[end + 1 :]}"
-        at = line.find(INTEGER, at + len(kept))
-    line = re.sub(r"\bx(\d+)\b", r"i\1", line)
-    line = LITERAL.sub(lambda n: f"{n[1]}{'' if '.' in n[1] or 'e' in n[1] else '.0'}f", line)
-    if loop := LOOP.match(line):
-        step = f"++{loop[1]}" if loop[4] == "1" else f"{loop[1]} += {loop[4]}"
-        return f"for (int64_t {loop[1]} = {loop[2]}; {loop[1]} < {loop[3]}; {step})"
-    if line == "#pragma GCC ivdep":
-        # Inductor says so where no turn needs another one.
-        return "#pragma omp simd"
-    if line.startswith("auto tmp"):
-        name, _, value = line.removeprefix("auto ").partition(" = ")
-        if value.startswith("float(") and _inside(value, 5)[1] == len(value) - 2:
-            return f"const float {name} = {value[6:-2]};"
-        value = re.sub(r"^decltype\((\w+)\)\(-\1\);$", r"-\1;", value)
-        return f"const auto {name} = {value}" if "[&]" not in value else line
+    for pattern, made in PLAIN:
+        line = re.sub(pattern, made, line)
     return line
-
-
-def _inside(line: str, start: int) -> tuple[str, int]:
-    """What stands in the parenthesis that opens at `start`, and where that ends."""
-    depth = 0
-    for at in range(start, len(line)):
-        depth += {"(": 1, ")": -1}.get(line[at], 0)
-        if not depth:
-            return line[start + 1 : at], at
-    raise NotPrinted("a parenthesis does not end")
 
 
 def _tree(lines: Sequence[str]) -> Block:
@@ -201,19 +184,13 @@ def _collapsed(block: Block) -> Block:
 def _with_lanes(block: Block) -> Block:
     """With a pragma before each innermost loop that only adds up, or takes the largest."""
     found: Block = []
-    for place, one in enumerate(block):
-        inner = block[place + 1] if place + 1 < len(block) else ""
-        is_loop = isinstance(one, str) and one.startswith("for (") and isinstance(inner, list)
-        if is_loop and inner and not any(isinstance(each, list) for each in inner):
-            last = inner[-1]
-            sums, most = SUM.match(f"{last}"), MOST.match(f"{last}")
-            # No turn needs another one but for what it adds up.
-            others = [each for each in inner[:-1] if not FREE.match(f"{each}")]
-            pragma = found and f"{found[-1]}".startswith("#pragma omp simd")
-            if (sums or most) and not others and not pragma:
-                kind = "+" if sums else f"{most[2]}_nan" if most else ""
-                name = sums[1] if sums else most[1] if most else ""
-                found.append(f"#pragma omp simd reduction({kind} : {name})")
+    for one, inner in pairwise([*block, ""]):
+        if f"{one}".startswith("for (") and inner and found[-1:] != ["#pragma omp simd"]:
+            *others, last = map(str, inner)
+            # No turn needs another one but for what it gathers.
+            if (gathers := GATHERS.match(last)) and all(map(FREE.match, others)):
+                kind = gathers[2] or f"{gathers[3]}_nan"
+                found.append(f"#pragma omp simd reduction({kind} : {gathers[1]})")
         found.append(one)
     return found
 

@@ -1,4 +1,4 @@
-"""What Inductor writes for a reference comes out of the box as text, whatever the reference does."""
+"""What Inductor writes for a reference comes out of its box as text, whatever that one does."""
 
 import pytest
 
@@ -70,9 +70,9 @@ def test_one_without_an_end_is_ended(text_of, monkeypatch):
     "data",
     [
         "b'nonsense'",
-        '''b'{"answer": {"text": "", "inputs": [["a b", "float32"]]}}' ''',
-        '''b'{"answer": {"text": "' + b'x' * 70000 + b'", "inputs": []}}' ''',
-        '''b'{"answer": {"text": "' + b'x' * (3 << 20) + b'", "inputs": []}}' ''',
+        """b'{"answer": {"text": "", "inputs": [["a b", "float32"]]}}' """,
+        """b'{"answer": {"text": "' + b'x' * 70000 + b'", "inputs": []}}' """,
+        """b'{"answer": {"text": "' + b'x' * (3 << 20) + b'", "inputs": []}}' """,
     ],
 )
 def test_an_answer_that_is_forged_is_read_strictly(text_of, data):

@@ -1,4 +1,4 @@
-"""The first kernel: Inductor's recorded text, printed as plain C++ and Triton, and what is right."""
+"""The first kernel: Inductor's recorded text printed as plain C++ and Triton, which is right."""
 
 import ctypes
 import json
@@ -43,7 +43,9 @@ def built(source, folder):
 def called(solve, *args):
     solve(
         *(
-            ctypes.c_void_p(one.data_ptr()) if isinstance(one, torch.Tensor) else ctypes.c_int64(one)
+            ctypes.c_void_p(one.data_ptr())
+            if isinstance(one, torch.Tensor)
+            else ctypes.c_int64(one)
             for one in args
         )
     )
@@ -108,7 +110,8 @@ def test_its_tiles_can_be_searched(sources):
 
 
 def test_a_library_call_stays_one_in_python_and_is_refused_in_cpp():
-    call = "def call(args):\n    a, b = args\n    c = empty_strided_cuda((8, 8), (8, 1), torch.float32)\n"
+    made = "    c = empty_strided_cuda((8, 8), (8, 1), torch.float32)\n"
+    call = f"def call(args):\n    a, b = args\n{made}"
     text = f"{call}    extern_kernels.mm(a, reinterpret_tensor(b, (8, 8), (1, 8), 0), out=c)\n"
     names = [("left", "float32"), ("right", "float32")]
     shown = triton_source(text, names, "Made.").text
