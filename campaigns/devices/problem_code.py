@@ -37,6 +37,9 @@ AROUND_S = 60.0
 IDLE_S = 120.0
 ROLES = ("input", "output", "output, updated in place")
 MOST_WORDS = 500
+# What Inductor writes for a kernel, in characters.
+MOST_TEXT = 1 << 16
+KINDS = (*ITEM_BYTES, "int", "float")
 
 T = TypeVar("T")
 
@@ -71,6 +74,14 @@ class _Described:
     arguments: tuple[_Argument, ...]
     work: _LeastWork
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What Inductor writes. inputs: (name, dtype or "int" or "float") of each, in its order."""
+
+    text: str
+    inputs: tuple[tuple[str, str], ...]
 
 
 def work_model(folder: Path, cases: Sequence[Case]) -> Mapping[str, tuple[float, float]]:
@@ -135,6 +146,23 @@ def unbuilt(
         return _asked("built", folder, (), lambda said: one_line(str(said))[:MOST_WORDS], **more)
     except HostLacks:
         return ""
+
+
+def inductor_text(folder: Path, case: Case, other: Case, target: str = "") -> Compiled:
+    """What torch's Inductor writes for the reference. Raises ProblemError.
+
+    other: of other sizes, which tell the sides of equal size apart. target: what it writes Triton
+    for, such as "sm_90a"; "" is C++.
+    """
+
+    def read(said: Any) -> Compiled:
+        found = build(Compiled, said, "compiled")
+        right = all(name.isidentifier() and kind in KINDS for name, kind in found.inputs)
+        if not right or len(found.text) > MOST_TEXT:
+            raise ValueError
+        return found
+
+    return _asked("compiled", folder, [case, other], read, target=target)
 
 
 def _asked(

@@ -125,6 +125,8 @@ class Situation:
     pointed: what the incumbent's profile points at. suited: what proposers may call strategies that
     are for its class, where that was counted. lessons: what it was told to read, in words.
     learned: what experience recommends, best first. spent: what it says did not work.
+    has_kernel: False where the incumbent is the reference, run by torch; first: the kernel to begin
+    with then, where there is one.
     """
 
     problem: str
@@ -146,6 +148,8 @@ class Situation:
     element_bytes: int = 1
     product: MatmulTask | None = None
     spent: tuple[TriedElsewhere, ...] = ()
+    has_kernel: bool = True
+    first: Variant | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from campaigns.records.submissions import waiting_in
 from campaigns.records.target.device_limits import device_limits, product_of
 from campaigns.rules.verdict.decision import UNJUDGED, Reason, VerdictWord
 from campaigns.spaces.find import ELEMENT_BYTES
+from campaigns.syntax.language import has_kernel
 from knowledge.experience.catalogue.applies import UNDECIDED, is_for
 from knowledge.models import Strategy
 
@@ -49,6 +50,7 @@ def situation_of(campaign: Campaign) -> Situation:
         limits=device_limits(campaign.platform),
         element_bytes=ELEMENT_BYTES[campaign.problem.dtype],
         product=product_of(campaign),
+        has_kernel=has_kernel(incumbent.source, campaign.backend),
     )
 
 

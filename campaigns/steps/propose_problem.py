@@ -111,7 +111,12 @@ def _known_layout(draft: ProblemDraft, sizes: Mapping[str, Number]) -> Layout:
 
 def _require_built(draft: ProblemDraft, files: Mapping[str, str], read: Mapping[str, Any]) -> None:
     """Raise DraftError where a compiler of this host refuses a kernel."""
-    compiled = {key: name for key, (name, _) in draft.kernels.items() if key in COMPILED}
+    # Without a kernel of its own there is the reference, in Python.
+    compiled = {
+        key: name
+        for key, (name, _) in draft.kernels.items()
+        if key in COMPILED and not name.endswith(".py")
+    }
     if not compiled:
         return
     with tempdir("problem") as place:

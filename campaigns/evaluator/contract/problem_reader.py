@@ -384,10 +384,10 @@ def problem_files(folder: Path) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ProblemOrder:
-    """what: "works", "described" or "built". files: of the problem, as base64.
+    """what: "works", "described", "built" or "compiled". files: of the problem, as base64.
 
     shipped: whether the problem came with kopt. kernels: to be built, backend → file name, for
-    `arguments` as "described" gives them.
+    `arguments` as "described" gives them. target: what Inductor writes Triton for; "" is C++.
     """
 
     what: str
@@ -398,3 +398,4 @@ class ProblemOrder:
     limit_s: float
     kernels: Mapping[str, str] = field(default_factory=dict)
     arguments: tuple[Mapping[str, Any], ...] = ()
+    target: str = ""

@@ -108,6 +108,11 @@ def _inside(order: ProblemOrder, told: int, box: RunnerBox) -> int:
     draw_apart()
     from campaigns.evaluator.problem_code.serve import locked_folder
 
+    if order.what == "compiled":
+        from campaigns.evaluator.problem_code.inductor import prepare
+
+        prepare(box.scratch / "inductor-cache")
+
     files = {name: base64.b64decode(data) for name, data in order.files.items()}
     folder = locked_folder(order.folder, files, box, order.limit_s)
     try:
@@ -156,6 +161,10 @@ def _answer(order: ProblemOrder, folder: Path) -> Any:
     smallest, *cases = (Case(one["name"], one["params"]) for one in order.cases)
     if order.what == "works":
         return works_of(code, smallest, cases)
+    if order.what == "compiled":
+        from campaigns.evaluator.problem_code.inductor import compiled
+
+        return compiled(code, smallest, cases[0], order.target)
     return described(code, folder, smallest, *cases)
 
 

@@ -37,7 +37,7 @@ class ProblemCode:
             raise BadReference(f"{self.where}: no such file")
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
-        with self._blame(self.where):
+        with self.blame(self.where):
             spec.loader.exec_module(module)
         self._setup = self._function(module, "setup")
         self._reference = self._function(module, "reference")
@@ -79,7 +79,7 @@ class ProblemCode:
     def _example(self, draw: Draw, seed: int) -> Made:
         """The same for one seed, without the first axis."""
         where = f"{self.where}: setup({draw.case})"
-        with self._blame(where), marked_blanks() if draw.marked else nullcontext():
+        with self.blame(where), marked_blanks() if draw.marked else nullcontext():
             made = self._setup(**draw.params, seed=seed, device=draw.device)
         if not isinstance(made, dict) or not isinstance(made.get("inputs"), dict):
             raise BadReference(
@@ -107,7 +107,7 @@ class ProblemCode:
 
     def expected(self, inputs: Mapping[str, Any]) -> None:
         """Run `reference(**inputs)`, which writes the tensors of its outputs in place."""
-        with self._blame(f"{self.where}: reference"):
+        with self.blame(f"{self.where}: reference"):
             self._reference(**inputs)
 
     def answers(self, call: ReferenceCall) -> dict[str, Any]:
@@ -141,14 +141,14 @@ class ProblemCode:
         """Whether made inputs may be given to a kernel: `valid(**inputs)`, where there is one."""
         if self._valid is None:
             return True
-        with self._blame(f"{self.where}: valid"):
+        with self.blame(f"{self.where}: valid"):
             return bool(self._valid(**inputs))
 
     def work(self, case: str, params: Mapping[str, Param]) -> tuple[float, float]:
         """(floating-point operations, bytes) at the least, by the problem's own `work`."""
         if self._work is None:
             raise BadReference(f"{self.where}: work: no such function")
-        with self._blame(f"{self.where}: work({case})"):
+        with self.blame(f"{self.where}: work({case})"):
             found = tuple(map(float, self._work(**params)))
             if len(found) != 2 or not all(math.isfinite(x) and x >= 0 for x in found):
                 raise ValueError(f"returns {found}; accepted: (operations, bytes), none below 0")
@@ -169,7 +169,7 @@ class ProblemCode:
         return f"{self.where}:{code.co_firstlineno}" if code else self.where
 
     @contextmanager
-    def _blame(self, where: str) -> Iterator[None]:
+    def blame(self, where: str) -> Iterator[None]:
         """Turn whatever a person's `ref.py` raises into one line that says where."""
         try:
             yield

@@ -217,7 +217,8 @@ class Given:
     entry, function: the names of the kernel's and the reference's function, where they are not
     plain. calls: example calls as source, one each. outputs: names of what a call writes.
     keep: sizes that hidden cases leave as they are. path: where the kernel lies, if parts of files
-    beside it may be put into it.
+    beside it may be put into it. tells_sizes: whether each size is made a number among the
+    arguments.
     """
 
     file_name: str
@@ -232,6 +233,7 @@ class Given:
     title: str = ""
     keep: tuple[str, ...] = ()
     path: Path | None = None
+    tells_sizes: bool = False
 
 
 def as_read(draft: ProblemDraft, arguments: Sequence[Mapping[str, Any]]) -> ProblemDraft:

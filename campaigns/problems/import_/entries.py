@@ -64,7 +64,7 @@ def wrapped(
     lines += [*_bits(text), ""] if as_bits or short else []
     lines += [f"def {ENTRY}({', '.join(own)}):"]
     lines += [f"    {n} = {n}.view({_torch(text)}.{kind})" for n, kind in short.items()]
-    pairs = [*((name, name) for name in own), *entry.fixed]
+    pairs = [*((name, name) for name in own if name in entry.takes), *entry.fixed]
     by_name = ", ".join(f"{name}={source}" for name, source in pairs)
     call = _applied(entry, own) if entry.applied else f"{inner}({by_name})"
     if more:

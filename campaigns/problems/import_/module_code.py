@@ -208,6 +208,7 @@ def setup(*, seed, device, **sizes):
     for name, (shape, dtype) in zip(names, shapes):
         given[name] = torch.empty(shape, dtype=dtype, device=device)
     called = numbers | {_theirs.get(name, name): each for name, each in given.items()}
+    called |= {name: sizes[name] for name in _SIZES if _TELLS}
     order = list(called) if _KERNEL is None else [name for name, _ in _KERNEL]
     return {
         "inputs": {name: called[name] for name in order},

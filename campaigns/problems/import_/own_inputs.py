@@ -52,11 +52,14 @@ def with_inputs_of_its_own(
     kernel: tuple[str, str, str],
     entry: PythonEntry | tuple[PointerArg, ...],
     reference: ReferenceCode,
+    *,
+    tells_sizes: bool = False,
 ) -> ProblemDraft:
     """A problem whose inputs and weights its own module makes.
 
     named: name and title. kernel: backend, file name and text. entry: of Python, the function or
-    module; else the parameters of `solve`. Raises DraftError.
+    module; else the parameters of `solve`. tells_sizes: whether a module's kernel is told each size
+    as a number. Raises DraftError.
     """
     backend, file_name, text = kernel
     # Names and kinds of the kernel's arguments; None where it takes what there is.
@@ -84,6 +87,7 @@ def with_inputs_of_its_own(
         "_ANSWER": answer,
         "_KERNEL": takes,
         "_SIZES": tuple(sizes),
+        "_TELLS": tells_sizes,
     }
     if isinstance(entry, PythonEntry) and entry.is_module:
         text = _module_kernel(text, file_name, entry, reference, answer)

@@ -34,6 +34,7 @@ from campaigns.problems.import_.draft import (
     Number,
     ProblemDraft,
     ReferenceCode,
+    Role,
     slug_of,
 )
 from campaigns.problems.import_.entries import called_after, plain_names, wrapped
@@ -112,6 +113,7 @@ def _proposed(given: Given) -> ProblemDraft:
         entry = replace(entry, fixed=fixed)
         assumed += [f"{name} is always {source}." for name, source in fixed]
         args, names, reference, entry = python_arguments(given, entry, reference, examples, assumed)
+        args += _told(args, names) if given.tells_sizes else []
         text = _in_python(
             given,
             entry,
@@ -142,6 +144,14 @@ def _with_kept(draft: ProblemDraft, kept: tuple[str, ...]) -> ProblemDraft:
     if unknown := set(kept) - set(sizes):
         raise DraftError("keep", f"{', '.join(sorted(unknown))}; accepted: {', '.join(sizes)}")
     return replace(draft, kept=(*draft.kept, *kept))
+
+
+def _told(args: Sequence[DraftArg], names: Sizes) -> Iterator[DraftArg]:
+    """An argument for each size that none tells: a kernel in C++ knows no other."""
+    taken = {arg.name for arg in args} | {arg.value for arg in args if arg.role is Role.NUMBER}
+    for name, size in next(iter(names.cases.values())).items():
+        if name in names.known and name not in taken and type(size) is int:
+            yield DraftArg(name, Role.NUMBER, "int32", value=name)
 
 
 def _squares(args: Sequence[DraftArg], sizes: Mapping[str, Number]) -> list[str]:
@@ -252,7 +262,7 @@ def _pair(
     kernel = (backend, given.file_name, given.kernel)
     named = {"name": _name(given), "title": _title(given)}
     takes = entry or tuple(solve_parameters(given.kernel, given.file_name))
-    return with_inputs_of_its_own(named, kernel, takes, reference)
+    return with_inputs_of_its_own(named, kernel, takes, reference, tells_sizes=given.tells_sizes)
 
 
 def _entry(given: Given) -> PythonEntry:
@@ -298,9 +308,18 @@ def _eager(given: Given) -> ProblemDraft:
     file = given.reference_file or "reference.py"
     code = reference_code(given.reference, file, given.function)
     draft = propose(
-        replace(given, file_name=file, kernel=given.reference, entry=code.name, function=code.name)
+        replace(
+            given,
+            file_name=file,
+            kernel=given.reference,
+            entry=code.name,
+            function=code.name,
+            tells_sizes=True,
+        )
     )
-    return replace(draft, assumed=(NO_KERNEL, *draft.assumed))
+    # A campaign of either begins with it.
+    kernels = dict.fromkeys(("cpp", "triton"), draft.kernels["triton"])
+    return replace(draft, kernels=kernels, assumed=(NO_KERNEL, *draft.assumed))
 
 
 def _reference(given: Given, entry: PythonEntry | None) -> ReferenceCode:

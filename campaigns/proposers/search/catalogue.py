@@ -10,9 +10,11 @@ from campaigns.proposers.base import Category, Situation
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.recipes.base import recipes
 from campaigns.proposers.search.ideas import (
+    FIRST,
     TUNED,
     Idea,
     advised,
+    first_ideas,
     flag_ideas,
     pointed_at,
     recipe_ideas,
@@ -78,6 +80,8 @@ def category_of(strategy: str, strategies: Sequence[StrategyFacts] = ()) -> Cate
     found = recipes().get(strategy)
     if found is not None:
         return found.category
+    if strategy == FIRST:
+        return Category.ALGORITHM
     if strategy.startswith("flags."):
         return Category.INSTRUCTIONS
     name = strategy.removeprefix("tune.")
@@ -126,7 +130,8 @@ def open_ideas(situation: Situation) -> list[Idea]:
     share = read_facts(situation.evidence).share
     room = 1.0 / share if share else math.inf
     found = []
-    for finder in (recipe_ideas, told_ideas, space_ideas, flag_ideas):
+    finders = (recipe_ideas, told_ideas, space_ideas, flag_ideas)
+    for finder in finders if situation.has_kernel else (first_ideas,):
         for idea in finder(situation):
             known = advised(idea, situation)
             if known is None or (known.strategy, dict(known.params)) in tried:

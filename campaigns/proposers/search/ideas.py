@@ -40,6 +40,9 @@ MOST_THREADS = 1024
 # What experience promises is not believed beyond this: it was measured on other sources (R38).
 MOST_PROMISED = 2.0
 
+FIRST = "first.inductor"
+# Where nobody knows how far torch is from the floor.
+FIRST_GAIN = 1.5
 STRATEGY = "tune.space"
 # How much a search over all knobs is hoped to bring; recipes that suit a source promise more.
 HOPED = 1.15
@@ -205,6 +208,30 @@ def recipe_ideas(situation: Situation) -> Iterator[Idea]:
             candidates=variants,
             category=found.category,
         )
+
+
+def first_ideas(situation: Situation) -> Iterator[Idea]:
+    """The kernel to begin with, where the incumbent is the reference, run by torch."""
+    first = situation.first
+    if first is None:
+        return
+    share = read_facts(situation.evidence).share
+    yield Idea(
+        strategy=FIRST,
+        title=f"Begin with the kernel that {first.label} makes of the reference",
+        change=f"{first.label}, the compiler that comes with torch, fuses the reference's "
+        "operators; its code is one source file now.",
+        rationale="torch runs one operator after the other: each reads its inputs from memory and "
+        "writes its whole answer there. Fused, what lies between them stays in registers, and each "
+        "input is read once.",
+        risks="Sums may be added in another order. Operators that were one library call may be "
+        "faster as that.",
+        # Halfway to the floor, as a ratio.
+        expected=share**-0.5 if share else FIRST_GAIN,
+        params=dict(first.params),
+        candidates=(first,),
+        category=Category.ALGORITHM,
+    )
 
 
 def told_ideas(situation: Situation) -> Iterator[Idea]:

@@ -48,6 +48,7 @@ from campaigns.steps.measuring.sweep import sweep
 from campaigns.steps.measuring.waits import end_wait, wait_for_device
 from campaigns.steps.problems import materialise
 from campaigns.steps.worker import WorkerContext, card_of, worker_beat
+from campaigns.syntax.language import judging
 from knowledge.lookup.database import full_disk
 
 log = logging.getLogger(__name__)
@@ -195,15 +196,18 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
     if not (traits.ends_early and evaluation.candidate.round.traits.ends_early):
         protocol = replace(protocol, looks=())
     rows = campaign.problem.cases.filter(name__in=cases_of(campaign, traits.level))
+    source = evaluation.candidate.source
+    before = evaluation.against.source if evaluation.against else None
     job = Job(
         job_id=f"evaluation-{evaluation.pk}-{evaluation.attempt}",
         problem=materialise(campaign.problem, folder),
-        backend=campaign.backend,
+        backend=judging(source, campaign.backend),
         device=device.device,
         target=device.target,
         cases=tuple(Case(name=row.name, params=row.params) for row in rows),
-        candidate=evaluation.candidate.source,
-        incumbent=evaluation.against.source if evaluation.against else None,
+        candidate=source,
+        incumbent=before,
+        incumbent_backend=judging(before, campaign.backend) if before else "",
         rivals=tuple(rival.source for rival in rivals_of(evaluation)),
         scratch=folder / "scratch",
         protocol=protocol,
@@ -227,8 +231,9 @@ def _facts(evaluation: Evaluation, device: Device, found: DeviceCheck) -> dict[s
     With them what was seen of its use before, also where no gate applies.
     """
     anyway = "; measured anyway" if found.gate is DeviceState.BUSY else ""
+    own = judging(evaluation.candidate.source, evaluation.campaign.backend)
     campaign = evaluation.campaign
-    measures = environment_of(device, "torch" if evaluation.traits.is_torch else campaign.backend)
+    measures = environment_of(device, "torch" if evaluation.traits.is_torch else own)
     return {
         **{name: text for name, text in measures.items() if text},
         PROTOCOL: campaign.protocol.digest,

@@ -21,6 +21,7 @@ from campaigns.rules.noise.bisect import BisectAnswer, BisectProbe, BisectResult
 from campaigns.rules.noise.bisect import bisect as first_slower
 from campaigns.rules.verdict.one_session import compare
 from campaigns.steps.problems import materialise
+from campaigns.syntax.language import judging
 
 
 class BisectRefused(ValueError):
@@ -97,12 +98,13 @@ def _probe(
         job = Job(
             job_id=f"bisect-{campaign.pk}-{number}",
             problem=materialise(campaign.problem, folder),
-            backend=campaign.backend,
+            backend=judging(candidate.source, campaign.backend),
             device=place.device.device,
             target=place.device.target,
             cases=tuple(Case(name=row.name, params=row.params) for row in rows),
             candidate=candidate.source,
             incumbent=good.source,
+            incumbent_backend=judging(good.source, campaign.backend),
             scratch=folder / "scratch",
             protocol=protocol_from(campaign.protocol.rules),
             own_kernels=tuple(campaign.own_kernels or ()),

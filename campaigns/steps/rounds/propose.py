@@ -41,6 +41,7 @@ from campaigns.rules.verdict.decision import UNJUDGED, Reason
 from campaigns.rules.verdict.dispatch import STRATEGY, Call, call_for_split, expected_saving
 from campaigns.rules.verdict.predicate import DispatchProblem, Inseparable, Predicate, predicate
 from campaigns.spaces.matmul_model import library_grid
+from campaigns.steps.rounds.first_kernel import first_kernel
 from campaigns.steps.rounds.profile import LESSONS_READ
 from campaigns.steps.rounds.screen import fastest
 from knowledge.models.project import eyes_of_campaign
@@ -69,6 +70,8 @@ def _proposed(campaign: Campaign) -> Draft | None:
         learned=advice_for(campaign),
         spent=spent_for(campaign),
     )
+    if not situation.has_kernel:
+        situation = replace(situation, first=first_kernel(campaign, situation.history))
     draft = proposer(campaign.proposer).propose(situation)
     if draft is not None and draft.hypothesis.scope not in ("", *situation.classes):
         accepted = ", ".join(situation.classes) or "none, without class columns"

@@ -77,7 +77,7 @@ def test_weights_are_inputs_and_the_kernel_gets_them():
     found = files(Given("", "", "model.py", MODEL))
     inputs = answers(loaded(found["ref.py"]), rows=8)
     assert [*inputs] == [
-        *("x", "mask", "fc_weight", "fc_bias", "norm_weight", "norm_bias", "out"),
+        *("x", "mask", "fc_weight", "fc_bias", "norm_weight", "norm_bias", "out", "rows"),
     ]
     assert inputs["out"].shape == (8, 16)
     want = inputs["out"].clone()
@@ -181,6 +181,6 @@ def test_inputs_and_answers_of_any_kind_keep_their_names():
         "    return [torch.randn(n, 4).half(), torch.rand(n, 4) > 0.5, 2.5]\n"
     )
     inputs = answers(loaded(files(Given("", "", "model.py", model))["ref.py"]), n=8)
-    assert [*inputs] == ["output", "where", "factor", "answer1", "answer2", "answer3"]
+    assert [*inputs] == ["output", "where", "factor", "answer1", "answer2", "answer3", "n"]
     assert inputs["answer1"].shape == ()
     assert inputs["answer3"].dtype == torch.int64
