@@ -207,7 +207,6 @@ def _bounds(where: str, found: Mapping[str, Any], needed: tuple[str, ...]) -> Bo
         if number is None and name not in needed:
             continue
         is_number = isinstance(number, int | float) and not isinstance(number, bool)
-        # An answer is exact by atol and rtol of 0; a share of its norm has to be one.
         if not is_number or not 0 <= number < inf or (name == "norm" and not number):
             least = "above 0" if name == "norm" else "of at least 0"
             raise ProblemError(f"{where} {name}: a number {least} is needed, found {number!r:.60}")
@@ -386,8 +385,8 @@ def problem_files(folder: Path) -> dict[str, str]:
 class ProblemOrder:
     """what: "works", "described", "built" or "compiled". files: of the problem, as base64.
 
-    shipped: whether the problem came with kopt. kernels: to be built, backend → file name, for
-    `arguments` as "described" gives them. target: what Inductor writes Triton for; "" is C++.
+    shipped: whether it came with kopt. kernels: to be built, backend → file name, for `arguments`
+    as "described" gives them. target: what Inductor writes Triton for; "" is C++.
     """
 
     what: str

@@ -19,6 +19,7 @@ from campaigns.problems.import_.draft import (
     DraftArg,
     DraftError,
     Given,
+    Number,
     ReferenceCode,
     Role,
 )
@@ -269,3 +270,26 @@ def made_in_a_call(
         device = f"{tensors[0].name}.device"
         found[name] = f"torch.{maker}(({text},), dtype=torch.{values[0].dtype}, device={device})"
     return found
+
+
+def told_sizes(args: Sequence[DraftArg], names: Sizes) -> Iterator[DraftArg]:
+    """An argument for each size that none tells: a kernel in C++ knows no other."""
+    taken = {arg.name for arg in args} | {arg.value for arg in args if arg.role is Role.NUMBER}
+    for name, size in next(iter(names.cases.values())).items():
+        if name in names.known and name not in taken and type(size) is int:
+            yield DraftArg(name, Role.NUMBER, "int32", value=name)
+
+
+def squares(args: Sequence[DraftArg], sizes: Mapping[str, Number]) -> list[str]:
+    """One sentence on tensors of which two sides have one name; none where there are none."""
+    found: list[str] = []
+    for arg in args:
+        sides = [side for side in arg.shape or () if sizes.get(str(side), 1) != 1]
+        if twice := next((side for side in sides if sides.count(side) > 1), None):
+            found.append(f"{arg.name} ({twice} by {twice})")
+    if not found:
+        return []
+    return [
+        f"Sides of equal size are one size: {', '.join(found)}; no case tells rows from columns "
+        "there, unless an example call gives them different sizes."
+    ]

@@ -19,7 +19,12 @@ from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.origins import marked, origins
 from campaigns.evaluator.contract.programs import ENTRY
 from campaigns.evaluator.contract.signature import ENTRY as SOLVE
-from campaigns.problems.import_.arguments import fixed_arguments, python_arguments
+from campaigns.problems.import_.arguments import (
+    fixed_arguments,
+    python_arguments,
+    squares,
+    told_sizes,
+)
 from campaigns.problems.import_.backward import ASSUMED as GRADIENTS
 from campaigns.problems.import_.backward import asks_for_gradients, launching_entry, with_gradients
 from campaigns.problems.import_.bundle import bundled, importable
@@ -31,10 +36,8 @@ from campaigns.problems.import_.draft import (
     DraftArg,
     DraftError,
     Given,
-    Number,
     ProblemDraft,
     ReferenceCode,
-    Role,
     slug_of,
 )
 from campaigns.problems.import_.entries import called_after, plain_names, wrapped
@@ -113,7 +116,7 @@ def _proposed(given: Given) -> ProblemDraft:
         entry = replace(entry, fixed=fixed)
         assumed += [f"{name} is always {source}." for name, source in fixed]
         args, names, reference, entry = python_arguments(given, entry, reference, examples, assumed)
-        args += _told(args, names) if given.tells_sizes else []
+        args += told_sizes(args, names) if given.tells_sizes else []
         text = _in_python(
             given,
             entry,
@@ -132,7 +135,7 @@ def _proposed(given: Given) -> ProblemDraft:
         kept=tuple(sorted(names.kept)),
         assumed=(
             *assumed,
-            *_squares(args, next(iter(names.cases.values()))),
+            *squares(args, next(iter(names.cases.values()))),
             *_apart(examples[0]),
         ),
     )
@@ -144,29 +147,6 @@ def _with_kept(draft: ProblemDraft, kept: tuple[str, ...]) -> ProblemDraft:
     if unknown := set(kept) - set(sizes):
         raise DraftError("keep", f"{', '.join(sorted(unknown))}; accepted: {', '.join(sizes)}")
     return replace(draft, kept=(*draft.kept, *kept))
-
-
-def _told(args: Sequence[DraftArg], names: Sizes) -> Iterator[DraftArg]:
-    """An argument for each size that none tells: a kernel in C++ knows no other."""
-    taken = {arg.name for arg in args} | {arg.value for arg in args if arg.role is Role.NUMBER}
-    for name, size in next(iter(names.cases.values())).items():
-        if name in names.known and name not in taken and type(size) is int:
-            yield DraftArg(name, Role.NUMBER, "int32", value=name)
-
-
-def _squares(args: Sequence[DraftArg], sizes: Mapping[str, Number]) -> list[str]:
-    """One sentence on tensors of which two sides have one name; none where there are none."""
-    found: list[str] = []
-    for arg in args:
-        sides = [side for side in arg.shape or () if sizes.get(str(side), 1) != 1]
-        if twice := next((side for side in sides if sides.count(side) > 1), None):
-            found.append(f"{arg.name} ({twice} by {twice})")
-    if not found:
-        return []
-    return [
-        f"Sides of equal size are one size: {', '.join(found)}; no case tells rows from columns "
-        "there, unless an example call gives them different sizes."
-    ]
 
 
 def _apart(example: Example) -> Iterator[str]:
