@@ -113,6 +113,9 @@ def _only(asked: str, option: str, known: ManifestChoices) -> tuple[str | None, 
     fits = [slug for slug, names in choices.items() if asked in names]
     if option == "platform":
         fits = fitting(asked, choices)
+    if asked in choices:
+        # One of that very name goes before others of the same operator.
+        fits = [asked]
     if len(fits) == 1:
         return fits[0], ""
     which = ", ".join(fits or choices) or "none yet"
