@@ -152,7 +152,8 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     is_post = request.method == "POST"
     query = request.POST if is_post else request.GET
     found = _found(query, request.user, problems)
-    known = found or next(iter(problems.values()))
+    # Without a choice one that runs on most devices.
+    known = found or max(problems.values(), key=lambda one: len(one.spec.files))
     problem = known.spec
     offers = platform_offers(problem)
     slug = _values(query, known, offers)["platform"]
