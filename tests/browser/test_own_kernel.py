@@ -80,7 +80,8 @@ def begin(page):
 
 def measure(campaign, bench):
     """What a worker does until the campaign waits for a person."""
-    while cast.fresh(campaign).state != "awaiting":
+    while (now := cast.fresh(campaign)).state != "awaiting":
+        assert not now.is_finished, now.stop_sentence
         cast.measure_all(campaign, bench)
 
 

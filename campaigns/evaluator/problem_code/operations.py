@@ -22,7 +22,7 @@ MOVES = ("copy", "view", "empty", "clone", "prim.", "_check", "_local_scalar")
 PICKS = ("index", "gather", "embedding", "take", "nll_loss")
 # These do more than an operation an element. Those of which torch has a formula are counted by it.
 LARGE = re.compile(
-    r"linalg|cholesky|solve|inverse|svd|geqrf|orgqr|ormqr|fft|cdist|lstm|gru|rnn|conv|attention|mm$|mm_"
+    r"linalg_(?!vector_norm|cross)|cholesky|solve|inverse|svd|geqrf|orgqr|ormqr|fft|cdist|lstm|gru|rnn|conv|attention|mm$|mm_"
 )
 
 

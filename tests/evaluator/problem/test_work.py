@@ -94,6 +94,7 @@ HEADS = torch.empty(2, 3, 16, 8, device="meta")
         (lambda: torch.relu(X + 1), 2 * 48),
         (lambda: X.transpose(0, 1).reshape(48), 0),
         (lambda: functional.layer_norm(X, (8,)), 48),
+        (lambda: torch.linalg.vector_norm(X, dim=1), 48),
         (lambda: functional.embedding(torch.empty(5, dtype=torch.int64, device="meta"), X), 40),
         (lambda: functional.scaled_dot_product_attention(HEADS, HEADS, HEADS), 6 * 256 * 32),
         (
@@ -101,7 +102,16 @@ HEADS = torch.empty(2, 3, 16, 8, device="meta")
             6 * 136 * 32,
         ),
     ],
-    ids=["product", "elements", "moves", "a norm", "a table", "attention", "causal attention"],
+    ids=[
+        "product",
+        "elements",
+        "moves",
+        "a norm",
+        "a length",
+        "a table",
+        "attention",
+        "causal attention",
+    ],
 )
 def test_it_counts_operations_at_the_least(run, least):
     assert count_operations(run) == (least, ())
