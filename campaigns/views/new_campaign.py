@@ -152,8 +152,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     is_post = request.method == "POST"
     query = request.POST if is_post else request.GET
     found = _found(query, request.user, problems)
-    # Without a choice one that runs on most devices.
-    known = found or max(problems.values(), key=lambda one: len(one.spec.files))
+    known = found or max(problems.values(), key=_backends_of)
     problem = known.spec
     offers = platform_offers(problem)
     slug = _values(query, known, offers)["platform"]
@@ -219,6 +218,11 @@ def _found(query: Any, user: Any, problems: dict[str, KnownProblem]) -> KnownPro
     except (UnknownProblem, ProblemError):
         return None
     return problems.setdefault(found.name, found)
+
+
+def _backends_of(known: KnownProblem) -> int:
+    """How many it has: without a choice the form shows a problem that runs on most devices."""
+    return len(known.spec.files)
 
 
 def _values(query: Any, known: KnownProblem, offers: tuple[PlatformOffer, ...]) -> dict[str, str]:
