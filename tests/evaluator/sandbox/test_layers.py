@@ -268,7 +268,7 @@ def test_it_counts_the_memory_of_processes_that_lost_their_parent(plan, monkeypa
     def hide(box: RunnerBox) -> int:
         if os.fork() == 0:
             if os.fork() == 0:
-                held = b"x" * (3 * taken)
+                held = b"x" * (own + 3 * taken)
                 time.sleep(1000 + len(held))
             os._exit(0)
         time.sleep(15)
