@@ -121,7 +121,7 @@ def drift_under(evaluation: Evaluation, report: Report) -> tuple[Disturbance, ..
 
 
 def never_waits() -> bool:
-    """Whether KOPT_GATE is OFF: measure at once, and repeat nothing because of noise."""
+    """Say whether KOPT_GATE is OFF: measure at once, and repeat nothing because of noise."""
     return bool(settings.KOPT_GATE == "OFF")
 
 

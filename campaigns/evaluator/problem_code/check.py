@@ -24,7 +24,7 @@ FLOATING = ("float", "bfloat")
 
 
 def described(code: ProblemCode, folder: Path, case: Case, given: Case) -> dict[str, Any]:
-    """As a page shows it: arguments in `case`, notes for people, and the least work of `given`.
+    """Give what a page shows: arguments in `case`, notes for people, the least work of `given`.
 
     folder: of the problem. The reference is run on `case` alone. Raises BadReference.
     """
@@ -95,7 +95,7 @@ def _work(code: ProblemCode, reference: Reference, case: Case) -> LeastWork:
 
 
 def _counted(code: ProblemCode, reference: Reference, case: Case) -> LeastWork:
-    """Of outputs that are updated in place the bytes that change count."""
+    """Count operations and bytes; an output in place has the bytes that change."""
     example = reference.example(case, seed=0, device="cpu")
     layout = reference.layout(case, "cpu", example=example)
     updates = [arg.name for arg in layout.outputs if arg.update]

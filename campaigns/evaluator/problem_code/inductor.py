@@ -87,7 +87,7 @@ def _with_symbols(env: Any, drawn: Mapping[str, Any], apart: Mapping[str, Any]) 
     }
     all_sides, known = {pair for each in sides.values() for pair in each}, dict[Any, Any]()
     for name, value in drawn.items():
-        # Of a side of 1 torch makes another kernel.
+        # Torch makes another kernel of a side of 1.
         if type(value) is int and value > 1 and (pair := (value, apart[name])) in all_sides:
             source = ConstantSource(name)
             symbol = env.create_symbol(value, source, DimDynamic.DYNAMIC, None)

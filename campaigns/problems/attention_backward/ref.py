@@ -114,7 +114,7 @@ def valid(
     S: int,
     **_: Any,
 ) -> bool:
-    """Whether o and lse are those of q, k and v."""
+    """Say whether o and lse are those of q, k and v."""
     exact, logs = forward(q, k, v, B=B, H=H, S=S)
     near = torch.allclose(o.view_as(q).float(), exact, rtol=O_OFF, atol=O_OFF)
     return near and torch.allclose(lse.view_as(logs), logs, rtol=LSE_OFF, atol=LSE_OFF)

@@ -48,7 +48,7 @@ class Sizes:
         # By name, one for each example; those that other sizes are written with are the first.
         self._values: dict[str, tuple[int | float, ...]] = dict(_in_expressions(examples))
         self._apart = set(self._values)
-        # Those that hidden cases leave as they are.
+        # Hidden cases leave these as they are.
         self.kept: set[str] = set()
 
     @property
@@ -129,7 +129,7 @@ class Sizes:
         return int(first) if isinstance(first, int) else 0
 
     def _is_known(self, text: str) -> bool:
-        """Whether every name that a size is written with is a size."""
+        """Say whether every name that a size is written with is a size."""
         return bool(text) and {*WORD.findall(text)} <= self._values.keys()
 
     def bound(self, values: Sequence[int]) -> str | int:

@@ -18,6 +18,7 @@ from campaigns.problems.import_.draft import (
     case_name,
 )
 from campaigns.problems.import_.read_sources import on_any_device
+from campaigns.problems.import_.sizes import WORD
 
 # By dtype of the answer: what rounding once and summing in another order may come to.
 TOLERANCE = {
@@ -141,7 +142,7 @@ def _smaller(draft: ProblemDraft, given: Mapping[str, Number]) -> dict[str, Numb
 
 def _largest(draft: ProblemDraft, sizes: Mapping[str, int]) -> int:
     """Elements of the largest tensor, about; without a shape, the product of the sizes."""
-    named = [re.findall(r"[^\W\d]\w*", f"{arg.shape}") for arg in draft.args if arg.shape]
+    named = [WORD.findall(f"{arg.shape}") for arg in draft.args if arg.shape]
     counts = [prod(sizes.get(name, 1) for name in names) for names in named]
     return max(counts, default=prod(sizes.values()))
 

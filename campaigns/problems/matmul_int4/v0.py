@@ -21,7 +21,7 @@ def matmul_tiles(
 ):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
-    # Of one scale's 128 values, two in a byte.
+    # A scale has 128 values, two in a byte.
     pairs = tl.arange(0, 64)
     total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
     for group in range(K // 128):

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-# Of Llama 3, and how far a sequence may have come before its first token here.
+# Llama 3 has this base. A sequence may have come so far before its first token here.
 BASE, LAST_START = 500_000.0, 4096
 
 

@@ -10,7 +10,7 @@ def largest_of_rows(scores_ptr, values_ptr, indices_ptr, E, K, BLOCK: tl.constex
     columns = tl.arange(0, BLOCK)
     scores = tl.load(scores_ptr + row * E + columns, mask=columns < E, other=-float("inf"))
     for k in range(K):
-        # Of equal scores argmax names the first.
+        # Argmax names the first of equal scores.
         place = tl.argmax(scores, axis=0)
         tl.store(values_ptr + row * K + k, tl.max(scores, axis=0))
         tl.store(indices_ptr + row * K + k, place)

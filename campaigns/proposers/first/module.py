@@ -12,7 +12,7 @@ KERNEL = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 WORD = re.compile(r"\b[A-Za-z_]\w*\b")
-# Of a call, what has to do with devices and its own memory alone.
+# These functions look after devices and memory, and compute nothing.
 IDLE = re.compile(r"assert_\w+|args\.clear|torch\.cuda\.\w+|copy_if_misaligned|get_raw_stream")
 # What is longer is no line of Inductor's, and takes long to be read.
 LONGEST_LINE = 4000

@@ -30,7 +30,7 @@ from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.steps.rounds.ladder import Climb, climb
 from campaigns.steps.rounds.learn import try_to_learn
 
-# Of the message for `tl.arange` and for shapes of blocks.
+# Triton says so of `tl.arange` and of shapes of blocks.
 POWER_OF_TWO = "must be a power of 2"
 
 
