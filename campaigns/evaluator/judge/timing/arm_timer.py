@@ -14,7 +14,7 @@ from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.timing.burst import run_burst
 from campaigns.evaluator.judge.timing.mid_burst_probe import MidBurstProbe
 from campaigns.evaluator.judge.timing.overhead import Overhead
-from campaigns.evaluator.judge.timing.proof import WARM, BurstOptions, Lane, set_up
+from campaigns.evaluator.judge.timing.proof import USUAL, WARM, BurstOptions, Lane, set_up
 from campaigns.evaluator.judge.timing.schedule import (
     BurstLengths,
     calibrate,
@@ -217,14 +217,8 @@ class ArmTimer:
         Of the nodes the runner could say anything.
         """
         channel, context = self.arm.channel, self.arm.context
-        if calls > self._legal or any(arg.update for arg in context.layout.outputs):
-            # The runner tries the burst, so its slots must hold valid inputs; a burst before may
-            # have updated some in place.
-            set_up(self.arm.lane, calls, WARM)
-            # Otherwise the judge's work would share the device with the runner's, which may be
-            # traced.
-            context.wait()
-            self._legal = calls
+        # The runner tries the burst.
+        self._give_inputs(calls)
         channel.phase = Phase.PREPARE
         reply = self.ask(Ask.PREPARE, (calls, self._loops))
         possible = (Timer.GRAPH, Timer.LOOP) if context.device.type == "cuda" else (Timer.CALLS,)
@@ -234,6 +228,20 @@ class ArmTimer:
         raise channel.blame(
             Outcome.CHEATED, f"the runner named a timer that this device lacks ({reply.a})"
         )
+
+    def _give_inputs(self, calls: int) -> None:
+        """Make the inputs of so many slots valid, where they are not: an index of another case, or
+        one that a burst has updated in place, may lie outside of what it indexes.
+        """
+        context = self.arm.context
+        if calls > self._legal or any(arg.update for arg in context.layout.outputs):
+            self._fill(calls, WARM)
+
+    def _fill(self, calls: int, options: BurstOptions) -> None:
+        set_up(self.arm.lane, calls, options)
+        # Otherwise the judge's work would share the device with the runner's, which may be traced.
+        self.arm.context.wait()
+        self._legal = max(self._legal, calls)
 
     def _burst(self, calls: int, *, cold: bool = True) -> float:
         """Seconds of a burst, less the overhead that grows with its length.
@@ -248,6 +256,7 @@ class ArmTimer:
             rest_s = min(fewer * self.call_s, 2e-3 * arm.job.protocol.burst_ms)
         options = BurstOptions(cold, self._breadth, rest_s=rest_s)
         seconds = run_burst(arm.lane, calls, options)
+        self._legal = max(self._legal, calls)
         self._used_s[calls] = arm.channel.used_s
         return seconds - arm.overhead.growth.at(seconds)
 
@@ -255,6 +264,10 @@ class ArmTimer:
         """(device µs, event µs) per call, measured in the runner; for information only."""
         if self.timer not in (Timer.GRAPH, Timer.LOOP):
             return None, None
+        self._give_inputs(self.lengths.long)
+        return self._traced()
+
+    def _traced(self) -> tuple[float | None, float | None]:
         reply = self.ask(Ask.PROFILE, self.lengths.long)
         return positive(reply.x), positive(reply.y)
 
@@ -262,9 +275,8 @@ class ArmTimer:
         """A timed burst, and a traced one of as many calls behind the same work of the judge."""
         short_s, long_s = self.pair(cold=True)
         timed = look()
-        set_up(self.arm.lane, self.lengths.long)
-        self.arm.context.wait()
-        device_us, _ = self.profile()
+        self._fill(self.lengths.long, USUAL)
+        device_us, _ = self._traced()
         traced = look()
         burst_us, _ = self.lengths.time_us(short_s, long_s, self.arm.overhead.allowed_s)
         return DevicePair(

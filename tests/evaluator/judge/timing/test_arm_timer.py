@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from campaigns.evaluator.contract import Timer
 from campaigns.evaluator.judge.timing import arm_timer
 from campaigns.evaluator.judge.timing.arm_timer import CUTS, Arm, ArmTimer
 from campaigns.evaluator.judge.timing.overhead import Growth
@@ -65,6 +66,7 @@ def test_the_cpu_time_of_a_call_is_a_slope_as_its_time_is(monkeypatch, device, c
     monkeypatch.setattr(arm_timer, "run_burst", lambda lane, calls, options: calls * 1e-3)
     timer = ArmTimer.__new__(ArmTimer)
     timer.lengths, timer.call_s, timer._breadth = BurstLengths(1, 5), 1e-3, 5
+    timer._legal = 0
     timer.samples_us, timer.cpu_us, timer._used_s = [], [], {}
     timer._probe = SimpleNamespace(maybe=lambda: None)
     context = SimpleNamespace(
@@ -84,3 +86,46 @@ def test_the_cpu_time_of_a_call_is_a_slope_as_its_time_is(monkeypatch, device, c
     )  # fmt: skip
     timer.take(traced=False)
     assert timer.cpu_us == pytest.approx(cpu_us)
+
+
+def traced_arm(monkeypatch):
+    """An arm on a GPU, and what is done for it in turn: slots that get inputs, and traced calls."""
+    done = []
+    monkeypatch.setattr(arm_timer, "set_up", lambda lane, calls, options: done.append(calls))
+    monkeypatch.setattr(arm_timer, "run_burst", lambda lane, calls, options: 1e-3)
+    monkeypatch.setattr(
+        ArmTimer,
+        "ask",
+        lambda self, ask, body: done.append(ask.name) or SimpleNamespace(x=1.0, y=1.0),
+    )
+    layout = SimpleNamespace(outputs=[SimpleNamespace(update=False)])
+    context = SimpleNamespace(device=SimpleNamespace(type="cuda"), layout=layout, wait=lambda: None)
+    timer = ArmTimer.__new__(ArmTimer)
+    timer.lengths, timer.call_s, timer._breadth = BurstLengths(8, 64), 1e-5, 64
+    timer.timer, timer._used_s, timer._legal = Timer.GRAPH, {}, 0
+    timer.arm = SimpleNamespace(
+        context=context,
+        lane=None,
+        job=SimpleNamespace(protocol=SimpleNamespace(burst_ms=1.0)),
+        overhead=SimpleNamespace(growth=Growth()),
+        channel=SimpleNamespace(used_s=0.0),
+    )
+    return timer, done
+
+
+def test_what_another_case_left_is_replaced_before_calls_are_traced(monkeypatch):
+    timer, done = traced_arm(monkeypatch)
+    timer._burst(64)
+    timer.profile()
+    timer.resume()
+    timer.profile()
+    timer.profile()
+    assert done == ["PROFILE", 64, "PROFILE", "PROFILE"]
+
+
+def test_what_calls_update_in_place_is_replaced_each_time(monkeypatch):
+    timer, done = traced_arm(monkeypatch)
+    timer.arm.context.layout.outputs[0].update = True
+    timer._burst(64)
+    timer.profile()
+    assert done == [64, "PROFILE"]
