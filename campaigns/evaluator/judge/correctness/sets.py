@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import lgamma, log
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from campaigns.evaluator.contract import Case, Param
+from campaigns.evaluator.judge.correctness.output_comparison import PIECE
 
 if TYPE_CHECKING:
     from campaigns.evaluator.contract.problem import CheckSpec
@@ -55,6 +56,7 @@ SEED_BITS = 63
 ENDS, SHORT = "ends", (torch.int8, torch.int16)
 
 Inputs = Mapping[str, Any]
+Promise = Callable[[torch.Tensor], bool]
 WORDS = {
     "zeros": "all inputs zero",
     "constant": "constant rows",
@@ -170,7 +172,7 @@ def scopes(inputs: Inputs, outputs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def near_duplicates(inputs: Inputs, outputs: tuple[str, ...]) -> Iterator[Inputs]:
-    """One after the other, each almost the same as the one before.
+    """One after the other, each almost the same as the one before, and in the same memory.
 
     First one element of one input is exchanged at a time, of each input if they are not many, for
     another of the same tensor; in the last some of every input. Inputs that would not be what the
@@ -178,28 +180,33 @@ def near_duplicates(inputs: Inputs, outputs: tuple[str, ...]) -> Iterator[Inputs
     """
     names = _floating(inputs, outputs)
     now, order = dict(inputs), random.SystemRandom().sample(names, len(names)) * LEAST_ALONE
+    kept = {name: [has for has in PROMISES if has(inputs[name])] for name in names}
     for name in order[: max(LEAST_ALONE, min(len(names), MOST_ALONE))]:
-        now = {**now, name: _with_another(now[name])}
+        if now[name] is inputs[name]:
+            now[name] = inputs[name].clone()
+        _exchange(now[name], kept[name])
         yield now
     for name in names:
+        if now[name] is inputs[name]:
+            now[name] = inputs[name].clone()
         for _ in range(min(CHANGED, max(1, inputs[name].numel() // 2))):
-            now = {**now, name: _with_another(now[name])}
+            _exchange(now[name], kept[name])
     if names:
         yield now
 
 
-def _with_another(old: torch.Tensor) -> torch.Tensor:
-    """One element exchanged for any other, or for its neighbour where only that keeps an order."""
-    flat, draw = old.reshape(-1), random.SystemRandom()
+def _exchange(tensor: torch.Tensor, kept: Collection[Promise]) -> None:
+    """Exchange one element for any other, or for its neighbour where only that keeps an order."""
+    flat, draw = tensor.reshape(-1), random.SystemRandom()
     to, last = draw.randrange(flat.numel()), flat.numel() - 1
-    near = [at for at in (to - 1, to + 1) if 0 <= at <= last and flat[at] != flat[to]]
+    before = flat[to].clone()
+    near = [at for at in (to - 1, to + 1) if 0 <= at <= last and flat[at] != before]
     far = (draw.randrange(flat.numel()) for _ in range(TRIES))
-    for source in (next((at for at in far if flat[at] != flat[to]), to), *near):
-        new = flat.clone()
-        new[to] = flat[source]
-        if keeps(old, new.view(old.shape)):
-            return new.view(old.shape)
-    return old
+    for source in (next((at for at in far if flat[at] != before), to), *near):
+        flat[to] = flat[source]
+        if all(has(tensor) for has in kept):
+            return
+        flat[to] = before
 
 
 def _floating(inputs: Inputs, outputs: tuple[str, ...]) -> list[str]:
@@ -334,20 +341,29 @@ def keeps(drawn: torch.Tensor, made: torch.Tensor) -> bool:
     draws shows it, where it cannot be chance. An input that the judge makes from a drawn one keeps
     the structure, or stays as drawn.
     """
-    promises = (_rises, _falls, _is_symmetric, _is_shares, _is_not_negative, _is_not_positive)
-    return all(not has(drawn) or has(made) for has in promises)
+    return all(not has(drawn) or has(made) for has in PROMISES)
+
+
+def _pieces(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
+    """The rows, so many at once that what is made of them takes little memory."""
+    rows = tensor.reshape(-1, tensor.shape[-1] if tensor.dim() else 1)
+    yield from rows.split(max(1, PIECE // max(1, rows.shape[-1])))
 
 
 def _rises(tensor: torch.Tensor) -> bool:
     """Whether every row is in order, and all of them hardly by chance."""
-    last = tensor.shape[-1] if tensor.dim() else 0
-    if not last or tensor.numel() // last * lgamma(last + 1) < -log(CHANCE):
-        return False
-    return bool((tensor.diff(dim=-1) >= 0).all())
+    return _is_ordered(tensor, torch.ge)
 
 
 def _falls(tensor: torch.Tensor) -> bool:
-    return _rises(-tensor)
+    return _is_ordered(tensor, torch.le)
+
+
+def _is_ordered(tensor: torch.Tensor, holds: Callable[..., torch.Tensor]) -> bool:
+    last = tensor.shape[-1] if tensor.dim() else 0
+    if not last or tensor.numel() // last * lgamma(last + 1) < -log(CHANCE):
+        return False
+    return all(bool(holds(rows[:, 1:], rows[:, :-1]).all()) for rows in _pieces(tensor))
 
 
 def _is_symmetric(tensor: torch.Tensor) -> bool:
@@ -358,17 +374,28 @@ def _is_symmetric(tensor: torch.Tensor) -> bool:
 
 def _is_not_negative(tensor: torch.Tensor) -> bool:
     """Whether no value is below zero, nor could be by chance of its sign."""
-    return tensor.numel() * log(2) > -log(CHANCE) and not bool((tensor < 0).any())
+    return tensor.numel() * log(2) > -log(CHANCE) and not _has(tensor, torch.lt)
 
 
 def _is_not_positive(tensor: torch.Tensor) -> bool:
-    """The same above zero: decays and logarithms of shares."""
-    return bool((tensor < 0).any()) and _is_not_negative(-tensor)
+    """The same above zero, but for zeros alone: decays and logarithms of shares."""
+    enough = tensor.numel() * log(2) > -log(CHANCE)
+    return enough and not _has(tensor, torch.gt) and _has(tensor, torch.lt)
+
+
+def _has(tensor: torch.Tensor, holds: Callable[..., torch.Tensor]) -> bool:
+    """Whether any value is below (or above) zero."""
+    return any(bool(holds(rows, 0).any()) for rows in _pieces(tensor))
 
 
 def _is_shares(tensor: torch.Tensor) -> bool:
     """Whether every row is one of probabilities."""
-    if tensor.dim() == 0 or tensor.shape[-1] < 2 or bool((tensor < 0).any()):
+    if tensor.dim() == 0 or tensor.shape[-1] < 2 or _has(tensor, torch.lt):
         return False
     off = (tensor.sum(dim=-1, dtype=torch.float64) - 1).abs().max()
     return bool(off <= WHOLE + 2 * torch.finfo(tensor.dtype).eps)
+
+
+PROMISES: tuple[Promise, ...] = (
+    *(_rises, _falls, _is_symmetric, _is_shares, _is_not_negative, _is_not_positive),
+)

@@ -80,10 +80,18 @@ def test_it_makes_no_set_of_integers_alone_and_none_that_is_not_finite():
     assert sets.adversarial("large", huge, ()) is None
 
 
+def made_of(inputs, outputs=()):
+    """The near-duplicates, each as it was when it was made."""
+    return [
+        {name: torch.as_tensor(value).clone() for name, value in made.items()}
+        for made in sets.near_duplicates(inputs, outputs)
+    ]
+
+
 def test_it_changes_one_element_of_one_input_at_a_time_and_then_a_few():
     inputs = INPUTS | {"w": torch.arange(8, dtype=torch.float32)}
     before, alone = inputs, []
-    *chain, last = sets.near_duplicates(inputs, ("y",))
+    *chain, last = made_of(inputs, ("y",))
     for made in chain:
         changed = {name: int((made[name] != before[name]).sum()) for name in ("x", "w", "at", "y")}
         assert sorted(changed.values()) == [0, 0, 0, 1]
@@ -237,7 +245,7 @@ PROMISED = {
 @pytest.mark.parametrize("name", PROMISED)
 def test_what_it_makes_keeps_what_the_problem_promises(name):
     inputs = {"x": PROMISED[name], "free": MATRIX}
-    made = list(sets.near_duplicates(inputs, ()))
+    made = made_of(inputs)
     made += [found for s in sets.MAKE if (found := sets.adversarial(s, inputs, ())) is not None]
     for one in made:
         assert keeps(inputs["x"], one["x"]), name
@@ -246,7 +254,7 @@ def test_what_it_makes_keeps_what_the_problem_promises(name):
 
 @pytest.mark.parametrize("name", ["ascending", "descending"])
 def test_what_is_in_order_is_changed_all_the_same(name):
-    made = list(sets.near_duplicates({"x": PROMISED[name]}, ()))
+    made = made_of({"x": PROMISED[name]})
     assert all(not torch.equal(one["x"], PROMISED[name]) for one in made)
 
 
@@ -342,3 +350,12 @@ def test_only_the_last_of_every_row_is_far_beyond_all_others():
     made = sets.adversarial("last", INPUTS, ("y",))["x"]
     assert (made != X).any(dim=0).tolist() == [False] * 7 + [True]
     assert float(made[:, -1].min()) >= sets.SPIKE
+
+
+def test_a_promise_is_one_of_all_rows_however_many_are_looked_at_together(monkeypatch):
+    monkeypatch.setattr(sets, "PIECE", 20)
+    broken = ORDERED.clone()
+    broken[-1, 3:5] = broken[-1, 3:5].flip(0)
+    assert not keeps(ORDERED, broken)
+    assert keeps(ORDERED, ORDERED + 1)
+    assert not keeps(torch.rand(4, 20), torch.rand(4, 20) - torch.eye(4, 20) * 2)
