@@ -46,12 +46,11 @@ def _cards(device):
 @_functools.cache
 def _module(device, seed=1):
     """The module as its own arguments make it."""
-    arguments = globals()["get_init_inputs"]() if "get_init_inputs" in globals() else []
+    arguments = _INIT() if _INIT else []
     with torch.random.fork_rng(_cards(device)), torch.device(device):
         torch.manual_seed(seed)
-        kind = globals()[_MODULE]
         named = isinstance(arguments, dict)
-        module = kind(**arguments) if named else kind(*arguments)
+        module = _MODULE(**arguments) if named else _MODULE(*arguments)
     return _without_chance(module).to(device)
 
 

@@ -22,6 +22,7 @@ from campaigns.problems.import_.module_code import KERNEL_CODE, REFERENCE_CODE, 
 from campaigns.problems.import_.read_sources import (
     PointerArg,
     PythonEntry,
+    bound_by,
     needed_by,
     on_any_device,
     parameters,
@@ -82,7 +83,6 @@ def with_inputs_of_its_own(
             )
     answer = "answer" if any(name.startswith("out") for name in reference.takes) else "out"
     known: dict[str, object] = {
-        "_MODULE": reference.name,
         "_TAKES": reference.takes,
         "_ANSWER": answer,
         "_KERNEL": takes,
@@ -111,7 +111,10 @@ def _own_ref(reference: ReferenceCode, known: Mapping[str, object]) -> str:
     future = "from __future__ import annotations\n"
     head = future if future in moved else ""
     body = moved.replace(future, "", 1) if head else moved
-    named = "\n".join(f"{name} = {value!r}" for name, value in known.items())
+    init = INIT if any(INIT in bound_by(node) for node in ast.parse(text).body) else None
+    # By name, so that what is taken out of this file for torch's own times takes both along.
+    classes = f"_MODULE = {reference.name}\n_INIT = {init}\n"
+    named = classes + "\n".join(f"{name} = {value!r}" for name, value in known.items())
     return f'{head}_device = "cpu"\n{body}\n\n\n{SHARED_CODE}{named}\n\n\n{REFERENCE_CODE}'
 
 

@@ -8,6 +8,7 @@ import torch
 from campaigns.problems.import_.draft import DraftError, Given
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
+from campaigns.problems.torch_source import eager_source
 
 MODEL = """
 import torch
@@ -184,3 +185,14 @@ def test_inputs_and_answers_of_any_kind_keep_their_names():
     assert [*inputs] == ["output", "where", "factor", "answer1", "answer2", "answer3", "n"]
     assert inputs["answer1"].shape == ()
     assert inputs["answer3"].dtype == torch.int64
+
+
+def test_torch_runs_the_module_without_what_makes_its_inputs():
+    """As it is timed beside the best kernel: the source holds the class and what that needs."""
+    ref = propose(Given("", "", reference_file="model.py", reference=MODEL, name="fc")).own_ref
+    source = eager_source(ref).text
+    assert "rand(rows" not in source
+    arguments = answers(loaded(ref), rows=8)
+    place = torch.zeros_like(arguments["out"])
+    loaded(source)["run_kernel"](**arguments | {"out": place})
+    torch.testing.assert_close(place, arguments["out"])
