@@ -164,7 +164,7 @@ def test_law_1_a_value_whose_line_changed_is_marked(wiki, page_text):
     ("text", "first"),
     [
         ("bandwidth h200", "memory_bandwidth of NVIDIA H200 SXM: 4.8 TB/s"),
-        ("write bandwidth h200", "write_bandwidth of NVIDIA H200 SXM: 4.685 TB/s"),
+        ("write bandwidth h200", "write_bandwidth of NVIDIA H200 SXM: 4.68 TB/s"),
     ],
 )
 def test_the_value_of_a_whole_device_comes_before_points_of_a_sweep(shipped, text, first):
