@@ -66,6 +66,12 @@ def with_evidence(report: Report, job: Job, crew: Crew, ended: tuple[str, int | 
         reason = f"{reason}: {why}{', ' if record.memory else ''}{record.memory}{hint}"
     elif report.outcome is Outcome.NOT_JUDGED and log.strip():
         reason = f"{reason}: {headline(log)}"
+    elif report.problem_fault and (over := crew.record(REFERENCE).memory):
+        # A smaller case, or a larger host, needs no other ref.py.
+        where = reason.removesuffix(f", {SEE_LOG}")
+        reason = f"ref.py was killed {over}, as for a case too large for this host: {where}"
+        report = replace(report, outcome=Outcome.NOT_JUDGED, problem_fault=False)
+        log += printable(crew.record(REFERENCE).log)
     elif report.outcome is Outcome.BROKEN_HOST:
         other = REFERENCE if report.problem_fault else INCUMBENT
         if other in (REFERENCE, *job.arms):

@@ -227,3 +227,15 @@ def test_it_leaves_no_control_group(hog):
 
 def _has_processes(path: Path) -> bool:
     return bool((path / "cgroup.procs").read_text().split())
+
+
+def test_a_case_that_is_too_large_for_the_host_is_no_fault_of_the_problem(bounded, tmp_path):
+    folder = small.write_problem(tmp_path)
+    ref = folder / "ref.py"
+    drawn = "def setup("
+    text = ref.read_text().replace(drawn, f"WHOLE = torch.ones({MEMORY >> 1})\n\n\n{drawn}")
+    ref.write_text(text)
+    report = bounded.evaluate(small.job(folder, tmp_path, source()))
+    assert report.outcome is Outcome.NOT_JUDGED
+    assert not report.problem_fault
+    assert "ref.py was killed over its memory limit of 512 MiB" in report.reason
