@@ -66,18 +66,11 @@ def with_evidence(report: Report, job: Job, crew: Crew, ended: tuple[str, int | 
         reason = f"{reason}: {why}{', ' if record.memory else ''}{record.memory}{hint}"
     elif report.outcome is Outcome.NOT_JUDGED and log.strip():
         reason = f"{reason}: {headline(log)}"
-    elif report.problem_fault and (over := crew.record(REFERENCE).memory):
-        # A smaller case, or a larger host, needs no other ref.py.
-        where = reason.removesuffix(f", {SEE_LOG}")
-        reason = f"ref.py was killed {over}, as for a case too large for this host: {where}"
-        report = replace(report, outcome=Outcome.NOT_JUDGED, problem_fault=False)
-        log += printable(crew.record(REFERENCE).log)
     elif report.outcome is Outcome.BROKEN_HOST:
         other = REFERENCE if report.problem_fault else INCUMBENT
         if other in (REFERENCE, *job.arms):
-            log += printable(crew.record(other).log)
-        if SEE_LOG in reason:
-            reason = reason.replace(SEE_LOG, _last_words(crew.record(other), log))
+            report, log = _of_another(report, crew.record(other), log)
+            reason = report.reason
     return replace(
         report,
         reason=reason,
@@ -103,6 +96,17 @@ def _left_by_tools(report: Report, job: Job, log: str) -> Report:
         note=one_line(counted.note),
     )
     return replace(report, profile=plain)
+
+
+def _of_another(report: Report, record: Record, log: str) -> tuple[Report, str]:
+    """The report and the log where another process than the candidate's failed."""
+    log += printable(record.log)
+    reason = report.reason.replace(SEE_LOG, _last_words(record, log))
+    if report.problem_fault and record.memory:
+        # A smaller case, or a larger host, needs no other ref.py.
+        reason = f"{reason}: the case is too large for this host"
+        report = replace(report, outcome=Outcome.NOT_JUDGED, problem_fault=False)
+    return replace(report, reason=reason), log
 
 
 def _died_early(report: Report, crew: Crew, arm: str) -> Record | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from math import lgamma, log
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,6 @@ SEED_BITS = 63
 ENDS, SHORT = "ends", (torch.int8, torch.int16)
 
 Inputs = Mapping[str, Any]
-Promise = Callable[[torch.Tensor], bool]
 WORDS = {
     "zeros": "all inputs zero",
     "constant": "constant rows",
@@ -179,23 +179,20 @@ def near_duplicates(inputs: Inputs, outputs: tuple[str, ...]) -> Iterator[Inputs
     problem promises of them stay as they are.
     """
     names = _floating(inputs, outputs)
-    now, order = dict(inputs), random.SystemRandom().sample(names, len(names)) * LEAST_ALONE
+    now = {**inputs, **{name: inputs[name].clone() for name in names}}
     kept = {name: [has for has in PROMISES if has(inputs[name])] for name in names}
+    order = random.SystemRandom().sample(names, len(names)) * LEAST_ALONE
     for name in order[: max(LEAST_ALONE, min(len(names), MOST_ALONE))]:
-        if now[name] is inputs[name]:
-            now[name] = inputs[name].clone()
         _exchange(now[name], kept[name])
         yield now
     for name in names:
-        if now[name] is inputs[name]:
-            now[name] = inputs[name].clone()
         for _ in range(min(CHANGED, max(1, inputs[name].numel() // 2))):
             _exchange(now[name], kept[name])
     if names:
         yield now
 
 
-def _exchange(tensor: torch.Tensor, kept: Collection[Promise]) -> None:
+def _exchange(tensor: torch.Tensor, kept: Collection[Callable[[torch.Tensor], bool]]) -> None:
     """Exchange one element for any other, or for its neighbour where only that keeps an order."""
     flat, draw = tensor.reshape(-1), random.SystemRandom()
     to, last = draw.randrange(flat.numel()), flat.numel() - 1
@@ -350,16 +347,8 @@ def _pieces(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
     yield from rows.split(max(1, PIECE // max(1, rows.shape[-1])))
 
 
-def _rises(tensor: torch.Tensor) -> bool:
-    """Whether every row is in order, and all of them hardly by chance."""
-    return _is_ordered(tensor, torch.ge)
-
-
-def _falls(tensor: torch.Tensor) -> bool:
-    return _is_ordered(tensor, torch.le)
-
-
 def _is_ordered(tensor: torch.Tensor, holds: Callable[..., torch.Tensor]) -> bool:
+    """Whether every row is in order, and all of them hardly by chance."""
     last = tensor.shape[-1] if tensor.dim() else 0
     if not last or tensor.numel() // last * lgamma(last + 1) < -log(CHANCE):
         return False
@@ -372,20 +361,20 @@ def _is_symmetric(tensor: torch.Tensor) -> bool:
     return tensor.shape[-1] == tensor.shape[-2] and bool(torch.equal(tensor, tensor.mT))
 
 
+def _has(tensor: torch.Tensor, holds: Callable[..., torch.Tensor]) -> bool:
+    """Whether any value is below (torch.lt) or above zero."""
+    return any(bool(holds(rows, 0).any()) for rows in _pieces(tensor))
+
+
 def _is_not_negative(tensor: torch.Tensor) -> bool:
     """Whether no value is below zero, nor could be by chance of its sign."""
     return tensor.numel() * log(2) > -log(CHANCE) and not _has(tensor, torch.lt)
 
 
 def _is_not_positive(tensor: torch.Tensor) -> bool:
-    """The same above zero, but for zeros alone: decays and logarithms of shares."""
+    """The same above zero: decays and logarithms of shares."""
     enough = tensor.numel() * log(2) > -log(CHANCE)
-    return enough and not _has(tensor, torch.gt) and _has(tensor, torch.lt)
-
-
-def _has(tensor: torch.Tensor, holds: Callable[..., torch.Tensor]) -> bool:
-    """Whether any value is below (or above) zero."""
-    return any(bool(holds(rows, 0).any()) for rows in _pieces(tensor))
+    return enough and _has(tensor, torch.lt) and not _has(tensor, torch.gt)
 
 
 def _is_shares(tensor: torch.Tensor) -> bool:
@@ -396,6 +385,5 @@ def _is_shares(tensor: torch.Tensor) -> bool:
     return bool(off <= WHOLE + 2 * torch.finfo(tensor.dtype).eps)
 
 
-PROMISES: tuple[Promise, ...] = (
-    *(_rises, _falls, _is_symmetric, _is_shares, _is_not_negative, _is_not_positive),
-)
+ORDERS = (partial(_is_ordered, holds=torch.ge), partial(_is_ordered, holds=torch.le))
+PROMISES = (*ORDERS, _is_symmetric, _is_shares, _is_not_negative, _is_not_positive)
