@@ -225,29 +225,6 @@ def grouped_order(situation: Situation) -> tuple[Variant, ...]:
     return single(edited(situation.source, edits))
 
 
-@Recipe(
-    "triton.row_at_once",
-    "Load the row once and keep it in registers",
-    category=Category.REGISTERS,
-    change="One block as wide as the row replaces the loops over short blocks: the row is "
-    "loaded once, and both reductions and the result work on registers.",
-    rationale="Each turn of a loop ends in a reduction over all warps that the next turn "
-    "waits for, and every value is loaded three times; one wide load needs two reductions "
-    "in all and keeps the whole row in flight.",
-    risks="Very long rows spill registers: past 16384 columns the loops may be better.",
-    expected=lambda facts: 1.8 if (facts.share or 0) < 0.6 else 1.1,
-    ops=("layernorm",),
-)
-def row_at_once(situation: Situation) -> tuple[Variant, ...]:
-    """Replace a kernel that takes one row per program in loops; refuse anything else."""
-    source = situation.source
-    found = read_plain(source.text, situation.op)
-    if found is None or not loops(found[0]) or not row_per_program(*found):
-        return ()
-    text = template(f"triton_{situation.op}_row.py.txt")
-    return single(Source(source.name, text, source.flags))
-
-
 VALUES = (512, 1024, 2048)
 
 

@@ -1,6 +1,7 @@
 """Run as a module: each shipped Triton v0 on the cases of Triton's interpreter.
 
-Prints JSON: problem → the largest error of any case and output, as a share of its tolerance.
+Or, with a folder, each of its files `<problem>.<anything>.py` in the place of v0. Prints JSON:
+file → the largest error of any case and output, as a share of its tolerance.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import runpy
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,10 +56,10 @@ def mend_interpreter() -> None:
     interpreter.InterpreterBuilder.create_dot = create_dot
 
 
-def worst_margin(spec: ProblemSpec) -> float:
+def worst_margin(spec: ProblemSpec, path: Path) -> float:
     """Of outputs that held other values before."""
     reference = Reference(ProblemCode(spec.folder))
-    run_kernel = runpy.run_path(str(spec.folder / spec.files["triton"]))["run_kernel"]
+    run_kernel = runpy.run_path(str(path))["run_kernel"]
     margins = []
     for case in spec.cases_of("triton", "cpu"):
         example = reference.example(case.case, SEED, "cpu")
@@ -75,5 +78,9 @@ def worst_margin(spec: ProblemSpec) -> float:
 if __name__ == "__main__":
     os.environ["TRITON_INTERPRET"] = "1"
     mend_interpreter()
-    found = {spec.name: worst_margin(spec) for spec in shipped_problems() if "triton" in spec.files}
-    print(json.dumps(found))
+    known = {spec.name: spec for spec in shipped_problems() if "triton" in spec.files}
+    files = {name: spec.folder / spec.files["triton"] for name, spec in known.items()}
+    if sys.argv[1:]:
+        files = {path.stem: path for path in sorted(Path(sys.argv[1]).glob("*.py"))}
+    margins = {n: worst_margin(known[n.partition(".")[0]], path) for n, path in files.items()}
+    print(json.dumps(margins))

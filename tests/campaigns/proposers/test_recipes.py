@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.evaluator.contract import Source
+from campaigns.problems.shipped import shipped_problems
 from campaigns.proposers.base import Situation
 from campaigns.proposers.recipes.base import recipes
 from campaigns.syntax.tunables import find_tunables
@@ -98,6 +99,95 @@ def test_it_computes_the_same_after_each_triton_rewrite_and_compiles(tmp_path):
     margins = json.loads(done.stdout)
     assert len(margins) == len(list(tmp_path.glob("*.py")))
     assert {name: margin for name, margin in margins.items() if not margin <= 1} == {}
+
+
+ROWS = {
+    *("add_rmsnorm", "cross_entropy", "embedding", "layernorm", "layernorm_backward"),
+    *("quantize_fp8", "rmsnorm", "softmax_wide"),
+}
+
+
+@pytest.mark.judged
+def test_whole_rows_give_the_answers_of_short_blocks(tmp_path):
+    recipe = recipes()["triton.row_at_once"]
+    for spec in shipped_problems():
+        first = spec.files.get("triton")
+        source = Source("v0.py", (spec.folder / first).read_text()) if first else None
+        made = recipe.variants(situation(spec.op, "triton", source)) if source else ()
+        for variant in made[:1]:
+            (tmp_path / f"{spec.name}.py").write_text(variant.source.text)
+            assert recipe.variants(situation(spec.op, "triton", variant.source)) == ()
+    assert {path.stem for path in tmp_path.glob("*.py")} == ROWS
+    command = [sys.executable, "-m", "tests.campaigns.problems.interpreted", tmp_path]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {name: each for name, each in json.loads(done.stdout).items() if not each <= 1} == {}
+
+
+WALKS = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add_rows(x_ptr, y_ptr, D, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    total = 0.0
+    for start in range(0, D, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * D + columns, mask=columns < D, other=0.0)
+        total += tl.sum(x, axis=0)
+    for start in range(0, D, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * D + columns, mask=columns < D, other=OTHER)
+        tl.store(y_ptr + row * D + columns, LAST, mask=columns < D)
+
+
+def run_kernel(x, y, N, D):
+    add_rows[(N,)](x, y, D, BLOCK=128)
+"""
+
+
+def whole_rows(text: str) -> str:
+    made = recipes()["triton.row_at_once"].variants(
+        situation("any", "triton", Source("v0.py", text))
+    )
+    return made[0].source.text if made else ""
+
+
+def test_a_row_is_loaded_again_only_where_its_lanes_beyond_the_end_matter():
+    alike = WALKS.replace("OTHER", "0.0").replace("LAST", "x / total")
+    assert whole_rows(alike).count("tl.load") == 1
+    unlike = WALKS.replace("OTHER", "1.0").replace("LAST", "x / total")
+    assert whole_rows(unlike).count("tl.load") == 1
+    across = WALKS.replace("OTHER", "1.0").replace("LAST", "x / tl.max(x, axis=0)")
+    assert whole_rows(across).count("tl.load") == 2
+
+
+def test_a_row_is_loaded_again_behind_a_store_that_may_be_to_it():
+    stores = "tl.store(x_ptr + row * D + columns, x * 2, mask=columns < D)\n        total +="
+    text = WALKS.replace("OTHER", "0.0").replace("LAST", "x / total").replace("total +=", stores)
+    assert whole_rows(text).count("tl.load") == 2
+    elsewhere = text.replace("tl.store(x_ptr", "tl.store(y_ptr")
+    assert whole_rows(elsewhere).count("tl.load") == 1
+    in_place = elsewhere.replace("(x, y, D,", "(x, x, D,")
+    assert whole_rows(in_place).count("tl.load") == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("range(0, D, BLOCK)", "range(0, D, 128)"),
+        ("row * D + columns", "columns"),
+        ("columns < D, other=0.0", "columns[None, :] < D, other=0.0"),
+        ("(x, y, D, BLOCK=128)", "(*rest, BLOCK=128)"),
+        ("    total = 0.0\n", "    total = 0.0\n    while total > 1:\n        total -= 1\n"),
+    ],
+)
+def test_what_is_no_walk_over_a_row_stays(old, new):
+    text = WALKS.replace("OTHER", "0.0").replace("LAST", "x / total")
+    assert old in text
+    assert whole_rows(text.replace(old, new)) == ""
 
 
 @pytest.mark.parametrize("name", sorted(recipes()))
