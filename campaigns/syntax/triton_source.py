@@ -99,6 +99,20 @@ def read_triton(text: str) -> TritonSource | None:
     return replace(found, launches=tuple(_launch(call, found) for call in reader.calls))
 
 
+def given(kernel: Kernel, launch: Launch) -> Mapping[str, cst.BaseExpression]:
+    """What a launch passes, by parameter; empty where it passes what is not written in the call."""
+    plain: list[cst.BaseExpression] = []
+    for arg in launch.call.args:
+        if arg.star and not (arg.star == "*" and isinstance(arg.value, cst.Tuple)):
+            return {}
+        if isinstance(arg.value, cst.Tuple) and arg.star:
+            plain += [element.value for element in arg.value.elements]
+        elif arg.keyword is None:
+            plain.append(arg.value)
+    named = {arg.keyword.value: arg.value for arg in launch.call.args if arg.keyword is not None}
+    return dict(zip(kernel.parameters, plain, strict=False)) | named
+
+
 def code(node: cst.CSTNode) -> str:
     """A node as source text."""
     return cst.Module([]).code_for_node(node)

@@ -11,20 +11,18 @@ from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import Recipe, single, template
 from campaigns.syntax.edits import Edit, edited, replaced
-from campaigns.syntax.triton_source import Kernel, Launch, code, read_triton
+from campaigns.syntax.triton_source import Kernel, Launch, TritonSource, code, given, read_triton
 
 READS = frozenset(("tl.program_id", "tl.arange", "tl.load", "tl.store"))
 MATHS = {
     "softmax": frozenset(("tl.exp", "tl.max", "tl.sum", "float")),
     "layernorm": frozenset(("tl.sum", "tl.where", "tl.rsqrt", "tl.sqrt", "range")),
     "vector_add": frozenset[str](),
-    "matmul": frozenset(("tl.zeros", "tl.dot", "range", "tl.cdiv", "min")),
 }
 NEEDED = {
     "softmax": {"tl.exp", "tl.max", "tl.sum"},
     "layernorm": {"tl.sum"},
     "vector_add": {"tl.load"},
-    "matmul": {"tl.dot"},
 }
 
 
@@ -39,6 +37,16 @@ def read_plain(text: str, op: str) -> tuple[Kernel, Launch] | None:
     if launch.kernel != kernel.name or calls - READS - MATHS[op] or not NEEDED[op] <= calls:
         return None
     return kernel, launch
+
+
+def read_product(text: str) -> tuple[TritonSource, Kernel, Launch] | None:
+    """A source that multiplies tiles, with its one kernel and launch; else None."""
+    source = read_triton(text)
+    if source is None or len(source.kernels) != 1 or len(source.launches) != 1:
+        return None
+    kernel, launch = next(iter(source.kernels.values())), source.launches[0]
+    found = launch.kernel == kernel.name and "tl.dot" in code(kernel.node)
+    return (source, kernel, launch) if found else None
 
 
 def program_ids(kernel: Kernel) -> dict[int, str]:
@@ -142,17 +150,17 @@ EVEN = """\
     "and keeps the loads from being issued early; for whole tiles it never applies.",
     risks="Two compiled versions where sizes of both kinds occur.",
     expected=lambda facts: 1.09,
-    ops=("matmul",),
 )
 def even_tiles(situation: Situation) -> tuple[Variant, ...]:
     """Rewrite the masks of a plain tile kernel; refuse anything else."""
     source = situation.source
-    found = read_plain(source.text, "matmul")
+    found = read_product(source.text)
     masks = list(MASKS.finditer(source.text))
     if found is None or len(masks) != 1:
         return ()
-    kernel, launch = found
-    depth = launch.numbers.get("BLOCK_K")
+    _, kernel, launch = found
+    inner = given(kernel, launch).get("K")
+    depth = launch.numbers.get("BLOCK_K") if inner and code(inner) == "K" else None
     last = f"{kernel.parameters[-1]}: tl.constexpr"
     taken = "EVEN_K" in code(kernel.node)
     if depth is None or taken or "BLOCK_K" not in kernel.constexprs or source.text.count(last) != 1:
@@ -175,14 +183,17 @@ def even_tiles(situation: Situation) -> tuple[Variant, ...]:
 
 GROUP = 8
 ORDER = """\
-    tiles_m = tl.cdiv(M, BLOCK_M)
-    tiles_n = tl.cdiv(N, BLOCK_N)
+tiles_0 = tl.cdiv({rows}, {height})
+    tiles_1 = tl.cdiv({columns}, {width})
     tile = tl.program_id(0)
-    group = tile // (GROUP * tiles_n)
-    height = min(tiles_m - group * GROUP, GROUP)
-    {m} = group * GROUP + tile % (GROUP * tiles_n) % height
-    {n} = tile % (GROUP * tiles_n) // height
-"""
+    group = tile // (GROUP * tiles_1)
+    height = min(tiles_0 - group * GROUP, GROUP)
+    tile_0 = group * GROUP + tile % (GROUP * tiles_1) % height
+    tile_1 = tile % (GROUP * tiles_1) // height
+    """
+GRID_2 = re.compile(
+    r"\((?P<rows>triton\.cdiv\((\w+), (\w+)\)), (?P<columns>triton\.cdiv\((\w+), (\w+)\))\)"
+)
 
 
 @Recipe(
@@ -195,31 +206,30 @@ ORDER = """\
     "which stay in the L2 cache, instead of a whole stripe each.",
     risks="No effect where both matrices fit into the L2 cache anyway.",
     expected=lambda facts: 1.07,
-    ops=("matmul",),
 )
 def grouped_order(situation: Situation) -> tuple[Variant, ...]:
     """Rewrite the order of a kernel on a (rows, columns) grid; refuse anything else."""
     text = situation.source.text
-    found = read_plain(text, "matmul")
-    if found is None:
+    found = read_product(text)
+    grid = GRID_2.fullmatch(" ".join(found[2].grid.split())) if found else None
+    if found is None or grid is None:
         return ()
-    kernel, launch = found
-    ids = program_ids(kernel)
-    named = {"M", "N", "BLOCK_M", "BLOCK_N"} <= set(kernel.parameters)
-    grid = launch.grid.strip("()").replace(" ", "").split("),")
-    if set(ids) != {0, 1} or not named or "GROUP" in code(kernel.node):
+    source, kernel, launch = found
+    body, last = code(kernel.node.body), f"{kernel.parameters[-1]}: tl.constexpr"
+    # The kernel's own names of what the grid is made of.
+    named = {code(value): name for name, value in given(kernel, launch).items()}
+    sides = [named.get(grid[number], "") for number in (2, 3, 5, 6)]
+    numbers = [f"tl.program_id({axis})" for axis in (0, 1)]
+    calls = [text.count(part) for part in (*numbers, last)]
+    if not all(sides) or calls != [1, 1, 1] or body.count("tl.program_id") != 2:
         return ()
-    if len(grid) != 2 or not grid[0].startswith("triton.cdiv(M,"):
-        return ()
-    lines = f"    {ids[0]} = tl.program_id(0)\n    {ids[1]} = tl.program_id(1)\n"
-    last = f"{kernel.parameters[-1]}: tl.constexpr"
-    if any(text.count(part) != 1 for part in (lines, launch.grid, last)):
-        return ()
-    rows, columns = launch.grid.strip()[1:-1].split("), ")
+    start = source.spans[kernel.node.body].start
+    order = ORDER.format(**dict(zip(("rows", "height", "columns", "width"), sides, strict=True)))
     edits = [
-        replaced(text, lines, ORDER.format(m=ids[0], n=ids[1])),
+        Edit(start, start, order),
+        *(replaced(text, part, f"tile_{axis}") for axis, part in enumerate(numbers)),
         replaced(text, last, f"{last}, GROUP: tl.constexpr"),
-        replaced(text, launch.grid, f"({rows}) * {columns},)"),
+        replaced(text, launch.grid, f"({grid['rows']} * {grid['columns']},)"),
         Edit(launch.end, launch.end, f", GROUP={GROUP}"),
     ]
     return single(edited(situation.source, edits))

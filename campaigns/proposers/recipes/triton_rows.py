@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -11,7 +11,7 @@ import libcst.matchers as m
 from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import Recipe
 from campaigns.syntax.edits import Edit, edited
-from campaigns.syntax.triton_source import Kernel, Launch, code, read_triton
+from campaigns.syntax.triton_source import Kernel, Launch, code, given, read_triton
 
 # Of a row, for each thread; a warp has 32 of these, and a block 32 warps.
 VALUES = (8, 16, 32)
@@ -48,15 +48,15 @@ def row_at_once(situation: Situation) -> tuple[Variant, ...]:
         kernel = source.kernels.get(launch.kernel) if source else None
         if source is None or kernel is None or names.count(kernel.name) > 1:
             continue
-        walk, given = _walk(kernel), _given(kernel, launch)
-        if walk is None or not {*walk} <= given.keys():
+        walk, passed = _walk(kernel), given(kernel, launch)
+        if walk is None or not {*walk} <= passed.keys():
             continue
-        width, block = (given[name].value for name in walk)
+        width, block = (passed[name] for name in walk)
         if code(block) in launch.grid:
             continue
         body, number = source.spans[kernel.node.body], source.spans[block]
         whole = f"triton.next_power_of_2({code(width)})"
-        lines = f"\n{INDENT}".join(_flat(kernel, _apart(given)))
+        lines = f"\n{INDENT}".join(_flat(kernel, _apart(passed)))
         edits = [Edit(body.start, body.end, lines), Edit(number.start, number.end, whole)]
         if "num_warps" in launch.keywords:
             return (Variant("whole rows", edited(situation.source, edits)),)
@@ -91,18 +91,9 @@ def _walk(kernel: Kernel) -> tuple[str, str] | None:
     return (width, block) if known and block in kernel.constexprs and f"* {width}" in text else None
 
 
-def _given(kernel: Kernel, launch: Launch) -> dict[str, cst.Arg]:
-    """What a launch passes for each parameter; empty where it passes some by a star."""
-    if any(arg.star for arg in launch.call.args):
-        return {}
-    plain = [arg for arg in launch.call.args if arg.keyword is None]
-    named = {arg.keyword.value: arg for arg in launch.call.args if arg.keyword is not None}
-    return dict(zip(kernel.parameters, plain, strict=False)) | named
-
-
-def _apart(given: dict[str, cst.Arg]) -> bool:
+def _apart(passed: Mapping[str, cst.BaseExpression]) -> bool:
     """Whether no value is passed for two parameters, so that two pointers are two tensors."""
-    texts = [code(arg.value) for arg in given.values()]
+    texts = [code(value) for value in passed.values()]
     return len({*texts}) == len(texts)
 
 

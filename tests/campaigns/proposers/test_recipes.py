@@ -101,27 +101,36 @@ def test_it_computes_the_same_after_each_triton_rewrite_and_compiles(tmp_path):
     assert {name: margin for name, margin in margins.items() if not margin <= 1} == {}
 
 
-ROWS = {
-    *("add_rmsnorm", "cross_entropy", "embedding", "layernorm", "layernorm_backward"),
-    *("quantize_fp8", "rmsnorm", "softmax_wide"),
+PRODUCTS = {
+    *("linear", "matmul", "matmul_bf16", "matmul_bias_gelu", "matmul_fp8", "matmul_skinny"),
+}
+# Recipes that know a structure, whatever the operation, and the shipped problems that have it.
+STRUCTURES = {
+    "triton.even_tiles": PRODUCTS,
+    "triton.grouped_order": PRODUCTS | {"matmul_int4"},
+    "triton.row_at_once": {
+        *("add_rmsnorm", "cross_entropy", "embedding", "layernorm", "layernorm_backward"),
+        *("quantize_fp8", "rmsnorm", "softmax_wide"),
+    },
 }
 
 
 @pytest.mark.judged
-def test_whole_rows_give_the_answers_of_short_blocks(tmp_path):
-    recipe = recipes()["triton.row_at_once"]
-    for spec in shipped_problems():
-        first = spec.files.get("triton")
-        source = Source("v0.py", (spec.folder / first).read_text()) if first else None
-        made = recipe.variants(situation(spec.op, "triton", source)) if source else ()
-        for variant in made[:1]:
-            (tmp_path / f"{spec.name}.py").write_text(variant.source.text)
-            assert recipe.variants(situation(spec.op, "triton", variant.source)) == ()
-    assert {path.stem for path in tmp_path.glob("*.py")} == ROWS
+def test_a_structure_is_rewritten_into_one_with_the_same_answers(tmp_path):
+    for spec in (one for one in shipped_problems() if "triton" in one.files):
+        source = Source("v0.py", (spec.folder / spec.files["triton"]).read_text())
+        for name in STRUCTURES:
+            recipe = recipes()[name]
+            for variant in recipe.variants(situation(spec.op, "triton", source))[:1]:
+                (tmp_path / f"{spec.name}.{name}.py").write_text(variant.source.text)
+                assert not recipe.variants(situation(spec.op, "triton", variant.source))
     command = [sys.executable, "-m", "tests.campaigns.problems.interpreted", tmp_path]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert {name: each for name, each in json.loads(done.stdout).items() if not each <= 1} == {}
+    margins = json.loads(done.stdout)
+    wanted = {f"{problem}.{name}" for name, found in STRUCTURES.items() for problem in found}
+    assert margins.keys() == wanted
+    assert {name: each for name, each in margins.items() if not each <= 1} == {}
 
 
 WALKS = """
