@@ -9,9 +9,9 @@ import libcst.matchers as m
 
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Category, Situation, Variant
-from campaigns.proposers.recipes.base import Recipe, single, template
+from campaigns.proposers.recipes.base import Recipe, template
 from campaigns.syntax.edits import Edit, edited, replaced
-from campaigns.syntax.triton_source import Kernel, Launch, TritonSource, code, given, read_triton
+from campaigns.syntax.triton_source import Kernel, Launch, code, read_triton
 
 READS = frozenset(("tl.program_id", "tl.arange", "tl.load", "tl.store"))
 MATHS = {
@@ -37,16 +37,6 @@ def read_plain(text: str, op: str) -> tuple[Kernel, Launch] | None:
     if launch.kernel != kernel.name or calls - READS - MATHS[op] or not NEEDED[op] <= calls:
         return None
     return kernel, launch
-
-
-def read_product(text: str) -> tuple[TritonSource, Kernel, Launch] | None:
-    """A source that multiplies tiles, with its one kernel and launch; else None."""
-    source = read_triton(text)
-    if source is None or len(source.kernels) != 1 or len(source.launches) != 1:
-        return None
-    kernel, launch = next(iter(source.kernels.values())), source.launches[0]
-    found = launch.kernel == kernel.name and "tl.dot" in code(kernel.node)
-    return (source, kernel, launch) if found else None
 
 
 def program_ids(kernel: Kernel) -> dict[int, str]:
@@ -123,116 +113,6 @@ def blocks_per_program(situation: Situation) -> tuple[Variant, ...]:
         ]
         variants.append(Variant(f"{steps} blocks", edited(source, edits), {"steps": steps}))
     return tuple(variants)
-
-
-MASKS = re.compile(
-    r"^(?P<in>[ ]+)(?P<a>\w+) = \((?P<row>\w+)\[:, None\] < M\) & \((?P<k>\w+)\[None, :\] < K\)\n"
-    r"[ ]+(?P<b>\w+) = \((?P=k)\[:, None\] < K\) & \((?P<col>\w+)\[None, :\] < N\)\n",
-    re.MULTILINE,
-)
-EVEN = """\
-{in}if EVEN_K:
-{in}    {a} = {row}[:, None] < M
-{in}    {b} = {col}[None, :] < N
-{in}else:
-{in}    {a} = ({row}[:, None] < M) & ({k}[None, :] < K)
-{in}    {b} = ({k}[:, None] < K) & ({col}[None, :] < N)
-"""
-
-
-@Recipe(
-    "triton.even_tiles",
-    "Drop the inner masks of whole tiles",
-    category=Category.INSTRUCTIONS,
-    change="EVEN_K, fixed at compile time, removes the inner dimension from the masks of A "
-    "and B where it is a multiple of BLOCK_K.",
-    rationale="The comparison with K sits in the inner loop, costs instructions in every turn "
-    "and keeps the loads from being issued early; for whole tiles it never applies.",
-    risks="Two compiled versions where sizes of both kinds occur.",
-    expected=lambda facts: 1.09,
-)
-def even_tiles(situation: Situation) -> tuple[Variant, ...]:
-    """Rewrite the masks of a plain tile kernel; refuse anything else."""
-    source = situation.source
-    found = read_product(source.text)
-    masks = list(MASKS.finditer(source.text))
-    if found is None or len(masks) != 1:
-        return ()
-    _, kernel, launch = found
-    inner = given(kernel, launch).get("K")
-    depth = launch.numbers.get("BLOCK_K") if inner and code(inner) == "K" else None
-    last = f"{kernel.parameters[-1]}: tl.constexpr"
-    taken = "EVEN_K" in code(kernel.node)
-    if depth is None or taken or "BLOCK_K" not in kernel.constexprs or source.text.count(last) != 1:
-        return ()
-    text, mask = source.text, masks[0]
-    name = depth.name or "block_k"
-    edits = [
-        replaced(text, last, f"{last}, EVEN_K: tl.constexpr"),
-        replaced(text, mask[0], EVEN.format(**mask.groupdict())),
-        Edit(launch.end, launch.end, f", EVEN_K=K % {name} == 0"),
-    ]
-    if not depth.name:
-        # One place for the number, so that whoever changes it later changes both of its uses.
-        line = text.encode()[: launch.start].rsplit(b"\n", 1)[-1].decode()
-        binding = f"{name} = {depth.value}\n{line}"
-        edits.append(Edit(launch.start, launch.start, binding))
-        edits.append(Edit(depth.span.start, depth.span.end, name))
-    return single(edited(source, edits))
-
-
-GROUP = 8
-ORDER = """\
-tiles_0 = tl.cdiv({rows}, {height})
-    tiles_1 = tl.cdiv({columns}, {width})
-    tile = tl.program_id(0)
-    group = tile // (GROUP * tiles_1)
-    height = min(tiles_0 - group * GROUP, GROUP)
-    tile_0 = group * GROUP + tile % (GROUP * tiles_1) % height
-    tile_1 = tile % (GROUP * tiles_1) // height
-    """
-GRID_2 = re.compile(
-    r"\((?P<rows>triton\.cdiv\((\w+), (\w+)\)), (?P<columns>triton\.cdiv\((\w+), (\w+)\))\)"
-)
-
-
-@Recipe(
-    "triton.grouped_order",
-    "Walk the tiles in groups",
-    category=Category.MOVEMENT,
-    change="The grid becomes one-dimensional and consecutive programs take tiles from a group "
-    f"of {GROUP} tile rows.",
-    rationale="Programs that run at the same time then read the same few tiles of A and B, "
-    "which stay in the L2 cache, instead of a whole stripe each.",
-    risks="No effect where both matrices fit into the L2 cache anyway.",
-    expected=lambda facts: 1.07,
-)
-def grouped_order(situation: Situation) -> tuple[Variant, ...]:
-    """Rewrite the order of a kernel on a (rows, columns) grid; refuse anything else."""
-    text = situation.source.text
-    found = read_product(text)
-    grid = GRID_2.fullmatch(" ".join(found[2].grid.split())) if found else None
-    if found is None or grid is None:
-        return ()
-    source, kernel, launch = found
-    body, last = code(kernel.node.body), f"{kernel.parameters[-1]}: tl.constexpr"
-    # The kernel's own names of what the grid is made of.
-    named = {code(value): name for name, value in given(kernel, launch).items()}
-    sides = [named.get(grid[number], "") for number in (2, 3, 5, 6)]
-    numbers = [f"tl.program_id({axis})" for axis in (0, 1)]
-    calls = [text.count(part) for part in (*numbers, last)]
-    if not all(sides) or calls != [1, 1, 1] or body.count("tl.program_id") != 2:
-        return ()
-    start = source.spans[kernel.node.body].start
-    order = ORDER.format(**dict(zip(("rows", "height", "columns", "width"), sides, strict=True)))
-    edits = [
-        Edit(start, start, order),
-        *(replaced(text, part, f"tile_{axis}") for axis, part in enumerate(numbers)),
-        replaced(text, last, f"{last}, GROUP: tl.constexpr"),
-        replaced(text, launch.grid, f"({grid['rows']} * {grid['columns']},)"),
-        Edit(launch.end, launch.end, f", GROUP={GROUP}"),
-    ]
-    return single(edited(situation.source, edits))
 
 
 VALUES = (512, 1024, 2048)

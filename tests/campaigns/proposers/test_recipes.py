@@ -40,6 +40,7 @@ CHAINS = [
     ("triton", "layernorm", ("triton.row_at_once", "triton.rows_per_program")),
     ("triton", "matmul", ("triton.grouped_order", "triton.even_tiles")),
     ("triton", "matmul", ("triton.even_tiles", "triton.grouped_order")),
+    ("triton", "matmul", ("triton.split_k", "triton.even_tiles")),
     ("triton", "vector_add", ("triton.blocks_per_program",)),
 ]
 FOREIGN = {
@@ -107,7 +108,9 @@ PRODUCTS = {
 # Recipes that know a structure, whatever the operation, and the shipped problems that have it.
 STRUCTURES = {
     "triton.even_tiles": PRODUCTS,
+    "triton.exp2": {"attention", "attention_float32"},
     "triton.grouped_order": PRODUCTS | {"matmul_int4"},
+    "triton.split_k": {"linear", "matmul", "matmul_bf16", "matmul_skinny"},
     "triton.row_at_once": {
         *("add_rmsnorm", "cross_entropy", "embedding", "layernorm", "layernorm_backward"),
         *("quantize_fp8", "rmsnorm", "softmax_wide"),
@@ -181,6 +184,23 @@ def test_a_row_is_loaded_again_behind_a_store_that_may_be_to_it():
     assert whole_rows(elsewhere).count("tl.load") == 1
     in_place = elsewhere.replace("(x, y, D,", "(x, x, D,")
     assert whole_rows(in_place).count("tl.load") == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("higher = tl.maximum", "scores = scores + scale\n        higher = tl.maximum"),
+        ("    o = mixed", "    peak += tl.log(total)\n    o = mixed"),
+        ("tl.exp(peak - higher)", "tl.exp(2 * peak - higher)"),
+    ],
+)
+def test_scores_that_more_is_done_with_stay_powers_of_e(old, new):
+    text = (FOLDER / "attention" / "v0.py").read_text()
+    recipe = recipes()["triton.exp2"]
+    assert old in text
+    assert recipe.variants(situation("attention", "triton", Source("v0.py", text)))
+    changed = Source("v0.py", text.replace(old, new))
+    assert not recipe.variants(situation("attention", "triton", changed))
 
 
 @pytest.mark.parametrize(
