@@ -20,6 +20,7 @@ from campaigns.benchmarks.soak import SOAK
 from campaigns.benchmarks.trial import TRIAL
 from campaigns.benchmarks.trust import TRUST
 from campaigns.benchmarks.wiki import WIKI
+from campaigns.benchmarks.work import WORK
 from campaigns.management.base_command import BaseCommand, ExitCode, Exits, Verb, argument
 
 BENCHMARKS = (
@@ -33,6 +34,7 @@ BENCHMARKS = (
     CLIENTS,
     PAGES,
     FAULT_BENCHMARK,
+    WORK,
 )
 OUT = argument("--out", type=Path, help="write a report here; .json or .md")
 
