@@ -47,8 +47,7 @@ LEVEL = 0.97
 NOTES = (
     "Times are geometric means over a problem's cases, in µs a call; those of v0 and ours "
     "are of the campaign's final session. `best other` is the time of torch's fastest over that of "
-    "ours, in the session that measured both: above 1 ours is faster. `limit` is the share of the "
-    "floor that the device's ceilings allow.",
+    "ours, in the session that measured both: above 1 ours is faster.",
 )
 
 # Runs `manage.py` with these words and gives what it printed as JSON. Raises BenchmarkError.
@@ -69,7 +68,7 @@ def measure_work(options: Namespace, progress: Progress) -> BenchReport:
         manage("migrate", "--verbosity", "0", answers=False)
         for name in options.problem or names:
             rows.append(row_of(name, _campaign(manage, name, backend, options.minutes)))
-            progress(f"{name}: {rows[-1]['ours µs']} µs, {rows[-1]['note']}")
+            progress(f"{name}: {rows[-1]['gain'] or 0:.2f}× v0. {rows[-1]['note']}")
     compared = [ratio for row in rows if isinstance(ratio := row[BEST], float)]
     level = sum(ratio >= LEVEL for ratio in compared)
     return BenchReport(
@@ -125,8 +124,6 @@ def row_of(problem: str, found: Mapping[str, Any]) -> Row:
     """One row; None for what was not measured. found: as `campaign show --json` prints it."""
     cases = (found.get("result") or {}).get("cases") or []
     ours_us, v0_us = (_mean(cases, key) for key in ("time_us", "incumbent_us"))
-    floors = {name: case.get("floor_us") for name, case in _target_cases(found).items()}
-    floor_us = _mean_of([floors.get(case["case"]) for case in cases])
     others = {one["baseline"]: one for one in found.get("baselines", ()) if one["time_us"]}
     speeds = [one["time_us"] / one["kernel_us"] for one in others.values()]
     times = {column: others.get(kind, {}).get("time_us") for kind, column in OTHERS.items()}
@@ -137,16 +134,10 @@ def row_of(problem: str, found: Mapping[str, Any]) -> Row:
         "gain": v0_us / ours_us if v0_us and ours_us else None,
         **times,
         BEST: min(speeds, default=None),
-        "limit": f"{floor_us / ours_us:.0%}" if floor_us and ours_us else None,
         "rounds": found.get("rounds"),
         "seconds": _seconds(found),
         "note": found.get("stop_sentence") or "",
     }
-
-
-def _target_cases(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    target = found.get("target")
-    return (target.get("cases") or {}) if isinstance(target, dict) else {}
 
 
 def _mean(cases: Sequence[Mapping[str, Any]], key: str) -> float | None:
