@@ -92,6 +92,11 @@ GRID_2 = re.compile(
 )
 
 
+def _grid_of(launch: Launch, text: str) -> re.Match[str] | None:
+    """Match a grid of rows and columns of tiles that stands once in the text, on one line."""
+    return GRID_2.fullmatch(launch.grid) if text.count(launch.grid) == 1 else None
+
+
 @Recipe(
     "triton.grouped_order",
     "Walk the tiles in groups",
@@ -107,7 +112,7 @@ def grouped_order(situation: Situation) -> tuple[Variant, ...]:
     """Rewrite the order of a kernel on a (rows, columns) grid; refuse anything else."""
     text = situation.source.text
     found = read_product(text)
-    grid = GRID_2.fullmatch(" ".join(found[2].grid.split())) if found else None
+    grid = _grid_of(found[2], text) if found else None
     if found is None or grid is None:
         return ()
     source, kernel, launch = found
@@ -168,7 +173,7 @@ def split_k(situation: Situation) -> tuple[Variant, ...]:
     """Split a plain kernel on a (rows, columns) grid, where its product is narrow."""
     text, task = situation.source.text, situation.product
     found = read_product(text)
-    grid = GRID_2.fullmatch(" ".join(found[2].grid.split())) if found else None
+    grid = _grid_of(found[2], text) if found else None
     walks, stores = WALK.findall(text), list(STORE.finditer(text))
     if found is None or grid is None or len(walks) != 1 or len(stores) != 1:
         return ()
@@ -183,8 +188,8 @@ def split_k(situation: Situation) -> tuple[Variant, ...]:
     begin = text.encode()[: launch.start].rfind(b"\n") + 1
     # The kernel ends with the store, and the launch is a statement of its own.
     ends = code(kernel.node.body).rstrip().endswith(store[0].rstrip())
-    alone = text.encode()[begin : launch.start].strip() == b""
-    if not (sides and ends and alone) or text.count(last) != 1 or store["c"] not in passed:
+    indent = text.encode()[begin : launch.start].decode()
+    if not (sides and ends) or indent.strip() or text.count(last) != 1 or store["c"] not in passed:
         return ()
     answer, end = passed[store["c"]], source.spans[launch.call].end
     address = source.spans[given(kernel, launch)[store["c"]]]
@@ -195,11 +200,11 @@ def split_k(situation: Situation) -> tuple[Variant, ...]:
                 situation.source,
                 [
                     *_split_kernel(text, kernel, store, walks[0]),
-                    *_split_launch(text, grid[0], parts),
-                    Edit(begin, begin, _parts(answer, parts)),
+                    replaced(text, launch.grid, f"({grid['rows']}, {grid['columns']}, {parts})"),
+                    Edit(begin, begin, f"{indent}{_parts(answer, parts)}\n"),
                     Edit(address.start, address.end, "parts"),
                     Edit(launch.end, launch.end, f", SPLIT={parts}"),
-                    Edit(end, end, _added(answer, parts)),
+                    Edit(end, end, f"\n{indent}{_added(answer, parts)}"),
                 ],
             ),
             {"parts": parts},
@@ -230,18 +235,14 @@ def _split_kernel(text: str, kernel: Kernel, store: re.Match[str], walk: str) ->
     ]
 
 
-def _split_launch(text: str, grid: str, parts: int) -> list[Edit]:
-    return [replaced(text, grid, f"{grid[:-1]}, {parts})")] if grid in text else []
-
-
 def _parts(answer: str, parts: int) -> str:
     empty = f"torch.empty({parts} * M * N, dtype=torch.float32, device={answer}.device)"
-    return f"    parts = {empty}\n"
+    return f"parts = {empty}"
 
 
 def _added(answer: str, parts: int) -> str:
     grid = "[(triton.cdiv(M * N, 1024),)]"
-    return f"\n    sum_parts{grid}(parts, {answer}, M * N, PARTS={parts}, BLOCK=1024)"
+    return f"sum_parts{grid}(parts, {answer}, M * N, PARTS={parts}, BLOCK=1024)"
 
 
 SCALED = re.compile(

@@ -13,7 +13,7 @@ from campaigns.proposers.recipes.base import Recipe
 from campaigns.syntax.edits import Edit, edited
 from campaigns.syntax.triton_source import Kernel, Launch, code, given, read_triton
 
-# Of a row, for each thread; a warp has 32 of these, and a block 32 warps.
+# Each thread holds so many values of a row; a warp has 32 threads, and a block 32 warps at most.
 VALUES = (8, 16, 32)
 WALK = m.For(
     target=m.Name(),
@@ -72,7 +72,7 @@ def row_at_once(situation: Situation) -> tuple[Variant, ...]:
 
 
 def _warps(launch: Launch, whole: str, values: int) -> Edit:
-    """As many as give each thread so many values of a row."""
+    """The launch gets as many warps as give each thread so many values of a row."""
     return Edit(launch.end, launch.end, f", num_warps=min(32, max(1, {whole} // {32 * values}))")
 
 
@@ -92,7 +92,7 @@ def _walk(kernel: Kernel) -> tuple[str, str] | None:
 
 
 def _apart(passed: Mapping[str, cst.BaseExpression]) -> bool:
-    """Whether no value is passed for two parameters, so that two pointers are two tensors."""
+    """Say whether the launch passes no value twice, so that two pointers are two tensors."""
     texts = [code(value) for value in passed.values()]
     return len({*texts}) == len(texts)
 

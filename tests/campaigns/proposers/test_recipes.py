@@ -219,6 +219,17 @@ def test_what_is_no_walk_over_a_row_stays(old, new):
     assert whole_rows(text.replace(old, new)) == ""
 
 
+@pytest.mark.parametrize("name", ["triton.split_k", "triton.grouped_order"])
+def test_a_grid_that_cannot_be_replaced_is_left_alone(name):
+    text = (FOLDER / "matmul_skinny" / "v0.py").read_text()
+    grid = "(triton.cdiv(M, block_m), triton.cdiv(N, block_n))"
+    lines = grid.replace("), ", "),\n            ")
+    assert grid in text
+    assert recipes()[name].variants(situation("matmul", "triton", Source("v0.py", text)))
+    source = Source("v0.py", text.replace(grid, lines))
+    assert recipes()[name].variants(situation("matmul", "triton", source)) == ()
+
+
 @pytest.mark.parametrize("name", sorted(recipes()))
 def test_it_refuses_a_source_it_does_not_recognise(name):
     recipe = recipes()[name]

@@ -362,7 +362,7 @@ def _is_symmetric(tensor: torch.Tensor) -> bool:
 
 
 def _has(tensor: torch.Tensor, holds: Callable[..., torch.Tensor]) -> bool:
-    """Whether any value is below (torch.lt) or above zero."""
+    """Say whether any value is below zero (torch.lt) or above it (torch.gt)."""
     return any(bool(holds(rows, 0).any()) for rows in _pieces(tensor))
 
 

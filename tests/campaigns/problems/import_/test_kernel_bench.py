@@ -188,7 +188,7 @@ def test_inputs_and_answers_of_any_kind_keep_their_names():
 
 
 def test_torch_runs_the_module_without_what_makes_its_inputs():
-    """As it is timed beside the best kernel: the source holds the class and what that needs."""
+    """The source that is timed beside the best kernel holds the class and what that needs."""
     ref = propose(Given("", "", reference_file="model.py", reference=MODEL, name="fc")).own_ref
     source = eager_source(ref).text
     assert "rand(rows" not in source
