@@ -25,7 +25,7 @@ from tests.browser.conftest import Visit
 pytestmark = pytest.mark.browser
 
 # Generous, for a loaded machine: preparing and measuring the ceilings, a campaign, an orderly end.
-START_LIMIT_S, CAMPAIGN_LIMIT_S, END_LIMIT_S = 300.0, 300.0, 30.0
+START_LIMIT_S, CAMPAIGN_LIMIT_S, END_LIMIT_S = 300.0, 600.0, 30.0
 NOT_OURS = ("DATABASE_URL", "KOPT_BROKER_URL", "DJANGO_ALLOW_ASYNC_UNSAFE")
 PARTS = ("uvicorn", "-n flow@", "-n measure@", "campaigns.evaluator.service.zygote")
 
