@@ -46,8 +46,8 @@ FIRST_GAIN = 1.5
 STRATEGY = "tune.space"
 # How much a search over all knobs is hoped to bring; recipes that suit a source promise more.
 HOPED = 1.15
-# By kind of device; a space of so many points is screened WHOLE on any.
-MOST_POINTS, WHOLE = {"cpu": 48, "gpu": 400}, 300
+# By kind of device. A search ends earlier where its next point is expected to gain next to nothing.
+MOST_POINTS = {"cpu": 64, "gpu": 400}
 MOST_S = {"cpu": 100.0, "gpu": 110.0}
 # Of so many points a model of matrix products ranks, the search begins with so many.
 MODELLED, MODEL_SEEDS = 20_000, 12
@@ -299,15 +299,16 @@ def flag_ideas(situation: Situation) -> Iterator[Idea]:
 
 
 def _searched_flags(situation: Situation) -> frozenset[Param]:
-    """The sets of flags that a search has tried whole, from this incumbent on or as its origin."""
-    now, most = situation.incumbent_round, max(WHOLE, MOST_POINTS[situation.device_kind])
+    """The sets of flags that a search has tried, from this incumbent on or as its origin."""
+    now = situation.incumbent_round
     # A point that a search elsewhere found best has no size, and names the flags among its knobs.
-    sizes = (
-        str(each.params.get("points", 0 if FLAGS in each.params else ""))
+    found = any(
+        each.strategy == STRATEGY
+        and now in (each.round, each.params.get("from round"))
+        and ("points" in each.params or FLAGS in each.params)
         for each in situation.history
-        if each.strategy == STRATEGY and now in (each.round, each.params.get("from round"))
     )
-    if not any(size.isdecimal() and int(size) <= most for size in sizes):
+    if not found:
         return frozenset()
     knobs = space_of(situation.source, situation.backend, situation.limits).knobs
     return frozenset(value for knob in knobs if knob.name == FLAGS for value in knob.values)

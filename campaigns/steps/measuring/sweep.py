@@ -61,8 +61,6 @@ def _work(plan: Sweep, evaluation: Evaluation, rows: _Rows) -> SearchWork:
     space = campaign_space(campaign, base)
     strategy = strategy_named(plan.strategy)(space, plan.seed, plan.seeds)
     stop = StopRule(most_trials=plan.most_points, most_s=plan.most_s)
-    if len(space.points_at_most(plan.most_points + 1)) <= plan.most_points:
-        stop = replace(stop, least_gain=0.0)  # it is screened whole, whatever is expected
     work = SearchWork(base, space, strategy, stop, rows.add)
     work.most_shared_bytes = device_limits(campaign.platform).shared_bytes_per_block
     known = ("number", "params", "outcome", "reason", "times_us", "time_us", "ended_early")

@@ -11,7 +11,6 @@ other: measured on all cases, and kept only if `campaigns.rules.dispatch.split` 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,11 +27,9 @@ from campaigns.proposers.base import (
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.proposers.learned import advice_for, spent_for
-from campaigns.proposers.search.ideas import WHOLE
 from campaigns.proposers.situation import situation_of
 from campaigns.records.cases import NO_SPLIT, classes_by_case, runs_of
 from campaigns.records.submissions import open_proposers
-from campaigns.records.sweeps import search_of
 from campaigns.records.target.device_limits import campaign_space, product_of
 from campaigns.records.verdicts import classes_of, noise_of
 from campaigns.rules.stop.proposers import ProposerKind
@@ -79,8 +76,6 @@ def _proposed(campaign: Campaign) -> Draft | None:
     return replace(draft, sweep=_opened(campaign, draft)) if draft and draft.sweep else draft
 
 
-# A space for which so many seconds are enough is screened whole, too.
-WHOLE_S = 30.0
 # Of the library grid where a model ranks it, else at most this part of the budget.
 GRID, SHARE = 24, 4
 # The best of each of the last searches.
@@ -88,8 +83,7 @@ BEST, SEARCHES = 3, 4
 
 
 def _opened(campaign: Campaign, draft: Draft) -> SweepPlan | None:
-    """The draft's search with its first generation, and with a budget for the whole of its space
-    where that is small."""
+    """The draft's search with its first generation."""
     plan = draft.sweep
     if plan is None:
         return None
@@ -108,26 +102,9 @@ def _opened(campaign: Campaign, draft: Draft) -> SweepPlan | None:
         if [knob["name"] for knob in sweep.knobs] == names
         for point in fastest(sweep).values_list("params", flat=True)[:BEST]
     ]
-    whole = max(WHOLE, int(WHOLE_S * _points_per_s(last)))
-    fits = len(space.points_at_most(whole + 1))
     product = product_of(campaign)
     grid = library_grid(space, product)[: GRID if product else plan.most_points // SHARE]
-    return replace(
-        plan,
-        seeds=(*plan.seeds[:1], *known, *grid, *plan.seeds[1:]),
-        most_points=max(plan.most_points, fits) if fits <= whole else plan.most_points,
-    )
-
-
-def _points_per_s(sweeps: Iterable[Sweep]) -> float:
-    """How fast these were screened; 0 where there is none."""
-    points, spent_s = 0, 0.0
-    for sweep in sweeps:
-        run = search_of(sweep.round)
-        if run and run.started_at and run.finished_at:
-            points += run.points.count()
-            spent_s += (run.finished_at - run.started_at).total_seconds()
-    return points / spent_s if spent_s else 0.0
+    return replace(plan, seeds=(*plan.seeds[:1], *known, *grid, *plan.seeds[1:]))
 
 
 @dataclass(frozen=True, slots=True)
