@@ -14,11 +14,8 @@ from campaigns.evaluator.contract.timing import Timing
 # others cannot all have a CPU when they need it, and no time tells anything of any kernel.
 CROWDED = 0.25
 
-# Keys of a report's environment that tell of its own session: which one it was, how long the judge
-# had no CPU, what the sandbox refused, how the judge planned its memory. They say nothing of where
-# it was measured.
+# Keys of a report's environment: how long the judge had no CPU, how it planned its memory.
 WAITED, MEMORY = "waited for a CPU", "memory of the judge"
-OF_THE_SESSION = frozenset(("session", "crew", "refused", "refused to ref.py", WAITED, MEMORY))
 
 
 class Outcome(StrEnum):

@@ -153,7 +153,7 @@ class ArenaLayout:
         """
         layout = self._reference.layout(case, self._job.device, shift)
         if case not in self._job.cases:
-            self._reference.takes(case, self._job.device)
+            self._reference.first(case, self._job.device)
         return self.lay(channel, case, layout, BATCH) if self.most(layout) >= 1 else None
 
     def context(self, case: Case, slots: Slots) -> CaseContext:

@@ -46,10 +46,7 @@ def main(policy: Policy, idle_s: float) -> None:
     # Nothing here may start a thread, as forks would lack it.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     with contextlib.suppress(ImportError):
-        # For every fork to have. The first is what torch imports once operations are counted.
-        import torch._dynamo
-        import torch.utils.flop_counter  # noqa: F401
-
+        # For every fork to have.
         import campaigns.evaluator.problem_code.check  # noqa: F401
     while select.select([sys.stdin], [], [], idle_s)[0] and (line := sys.stdin.readline()):
         print(_in_a_fork(ProblemOrder(**json.loads(line)), policy), flush=True)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from torch._subclasses.fake_tensor import FakeTensorMode
+import torch
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.contract.layout import Layout, ScalarArg, TensorArg
 from campaigns.evaluator.contract.problem_reader import load_problem
-from campaigns.evaluator.judge.correctness.tolerance import Draws, tolerances
+from campaigns.evaluator.judge.correctness.tolerance import Draws, sampled, tolerances
 from campaigns.evaluator.problem_code.code import ProblemCode
-from campaigns.evaluator.problem_code.operations import count_operations
+from campaigns.evaluator.problem_code.operations import QuickMode, count_operations
 from campaigns.evaluator.reference.reference import Reference
 
 # So many draws of inputs are compared; of large ones, which take seconds, fewer.
@@ -30,12 +31,12 @@ def described(code: ProblemCode, folder: Path, case: Case, given: Case) -> dict[
     """
     notes: list[str] = []
     reference = Reference(code, notes.append)
-    example = reference.example(case, seed=0, device="cpu")
+    example, answers = first = reference.first(case, "cpu")
+    reference.updates(case, "cpu", first)
     layout = reference.layout(case, "cpu", example=example)
-    answers = reference.one(example.inputs, example.outputs)
     arguments = [_argument(arg) for arg in layout.args]
-    for arg in (one for one in arguments if one["name"] in answers):
-        size = answers[arg["name"]].double().square().mean().sqrt().item()
+    for arg in (one for one in arguments if "output" in one["role"]):
+        size = sampled(answers[arg["name"]]).double().square().mean().sqrt().item()
         arg["typical"] = size if isfinite(size) else 0.0
     draws = Draws(layout, tolerances(load_problem(folder), layout))
     for seed in range(DRAWN if layout.stride < LARGE_BYTES else LARGE_DRAWN):
@@ -84,19 +85,46 @@ def _work(code: ProblemCode, reference: Reference, case: Case) -> LeastWork:
     """The least work of a case, without running it where its tensors need no contents."""
     if code.has_work:
         return LeastWork(*code.work(case.name, case.params))
-    if reference.updates(case, "cpu"):
-        return _counted(code, reference, case)
-    try:
-        with FakeTensorMode(allow_non_fake_inputs=True):
+    if not reference.updates(case, "cpu"):
+        with suppress(BadReference), torch.device("meta"), _WithoutContents():
+            return _counted(code, reference, case, "meta")
+        with suppress(BadReference), _fake():
             return _counted(code, reference, case)
-    except BadReference:
-        # It asks for the contents of a tensor, such as a length.
-        return _counted(code, reference, case)
+    # It asks for the contents of a tensor, such as a length.
+    return _counted(code, reference, case)
 
 
-def _counted(code: ProblemCode, reference: Reference, case: Case) -> LeastWork:
+class _WithoutContents(QuickMode):
+    """Raises NotImplementedError at the first tensor with contents: working on it takes long."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, torch.Tensor) and not result.is_meta:
+            raise NotImplementedError(f"{func}: made a tensor with contents")
+        return result
+
+
+class _Generator(torch.Generator):  # type: ignore[misc]  # torch types it as Any
+    """One for tensors without contents too, for which torch has none."""
+
+    def __new__(cls, device: Any = "cpu") -> Any:
+        return super().__new__(cls, "cpu" if str(device) == "meta" else device)
+
+
+# A problem's setup makes its generators by this name.
+torch.Generator = _Generator
+
+
+def _fake() -> Any:
+    """Within, tensors of a CPU have no contents; it takes seconds to import."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    return FakeTensorMode(allow_non_fake_inputs=True)
+
+
+def _counted(code: ProblemCode, reference: Reference, case: Case, device: str = "cpu") -> LeastWork:
     """Count operations and bytes; an output in place has the bytes that change."""
-    example = reference.example(case, seed=0, device="cpu")
+    example = reference.example(case, seed=0, device=device)
     layout = reference.layout(case, "cpu", example=example)
     updates = [arg.name for arg in layout.outputs if arg.update]
     before = {name: example.inputs[name].clone() for name in updates}

@@ -8,16 +8,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from campaigns.evaluator.contract import Param
 from campaigns.evaluator.contract.errors import BadReference, is_out_of_memory
 from campaigns.evaluator.contract.layout import ITEM_BYTES, TensorArg
 from campaigns.evaluator.contract.problem_words import complaint, distribution_of
 from campaigns.evaluator.reference.reference import Draw, Made, ReferenceCall, is_tensor
-
-if TYPE_CHECKING:
-    pass
 
 ACCEPTED = {
     "setup": 'setup(*, …params of a case, seed, device) -> {"inputs": {…}, "outputs": […]}',

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.flop_counter import FlopCounterMode, flop_registry
+from torch.utils.flop_counter import flop_registry
 
 MOVES = ("copy", "view", "empty", "clone", "prim.", "_check", "_local_scalar")
 # These read a part of a table.
@@ -35,15 +35,21 @@ class Operations(NamedTuple):
 
 def count_operations(run: Callable[[], object]) -> Operations:
     """Count what `run` does, on whatever tensors it has. Raises what it raises."""
-    products, elements = FlopCounterMode(display=False), _Elements()
-    with products, elements, _Attention(products, elements) as attention:
+    with _Operators() as operators, _Attention(operators):
         run()
-    least = products.get_total_flops() + elements.total + attention.total
-    return Operations(float(least), tuple(sorted(elements.unknown)))
+    return Operations(float(operators.total), tuple(sorted(operators.unknown)))
 
 
-class _Elements(TorchDispatchMode):  # type: ignore[misc]  # torch types it as Any
-    """Counts one operation for each element of every operator without a formula."""
+class QuickMode(TorchDispatchMode):  # type: ignore[misc]  # torch types it as Any
+    """One that does not import a compiler with the first operator, which takes seconds."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+
+class _Operators(QuickMode):
+    """Counts by torch's formula, and one operation for each element where there is none."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,8 +59,10 @@ class _Elements(TorchDispatchMode):  # type: ignore[misc]  # torch types it as A
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         name = str(func.overloadpacket)
-        is_known = func.overloadpacket in flop_registry or func.is_view
-        if is_known or any(move in name for move in MOVES):
+        if formula := flop_registry.get(func.overloadpacket):
+            self.total += formula(*args, **(kwargs or {}), out_val=result)
+            return result
+        if func.is_view or any(move in name for move in MOVES):
             return result
         if func.namespace != "aten" or LARGE.search(name):
             self.unknown.add(name)
@@ -72,20 +80,17 @@ class _Attention(TorchFunctionMode):  # type: ignore[misc]  # torch types it as 
     What torch makes of it is left out: it differs by device, and on a CPU has no formula.
     """
 
-    def __init__(self, products: FlopCounterMode, elements: _Elements) -> None:
+    def __init__(self, operators: _Operators) -> None:
         super().__init__()
-        self._products, self._elements = products, elements
-        self.total = 0
+        self._operators = operators
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is not torch.nn.functional.scaled_dot_product_attention:
             return func(*args, **(kwargs or {}))
-        before = self._products.get_total_flops(), self._elements.total
-        known = set(self._elements.unknown)
+        total, unknown = self._operators.total, set(self._operators.unknown)
         result = func(*args, **(kwargs or {}))
-        self._elements.total, self._elements.unknown = before[1], known
-        self.total += _products_of(*args, **(kwargs or {}))
-        self.total -= self._products.get_total_flops() - before[0]
+        self._operators.total = total + _products_of(*args, **(kwargs or {}))
+        self._operators.unknown = unknown
         return result
 
 

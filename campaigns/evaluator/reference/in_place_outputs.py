@@ -32,36 +32,33 @@ class InPlaceOutputs:
 
 
 def started_from(
-    inputs: Mapping[str, Any], outputs: tuple[str, ...], run: Callable[[dict[str, Any]], Answers]
+    inputs: Mapping[str, Any],
+    usual: Answers,
+    run: Callable[[Mapping[str, Any], tuple[str, ...]], Answers],
 ) -> InPlaceOutputs:
     """Which outputs' first contents matter, and which are left as they were.
 
-    run: the reference, which works on copies of what it is given.
+    usual: the outputs that these inputs gave. run: the reference, which works on copies of what it
+    is given.
     """
-
-    def answers(begin: Answers) -> Answers:
-        return run({**inputs, **begin})
-
-    def begin(changed: str = "") -> dict[str, torch.Tensor]:
-        made = {name: inputs[name] for name in outputs}
-        return made | ({changed: _other(made[changed])} if changed else {})
-
-    usual = answers(begin())
-    noise = _apart(usual, answers(begin()))
-    updated, unwritten = set(), set()
+    outputs, updated, unwritten = tuple(usual), set(), set()
+    noise: dict[str, float] = {}
     for name in outputs:
+        changed = _other(inputs[name])
         try:
-            after = answers(begin(name))
+            after = run({**inputs, name: changed}, outputs)
         except BadReference:
             # It failed with other contents, so it depends on them.
             updated.add(name)
             continue
-        pairs = ((after[name], begin(name)[name]), (usual[name], begin()[name]))
+        pairs = ((after[name], changed), (usual[name], inputs[name]))
         if all(torch.equal(as_integers(one), as_integers(other)) for one, other in pairs):
             unwritten.add(name)
             continue
         apart = _apart(usual, after)
-        if any(apart[each] > STANDS_OUT * noise[each] for each in outputs):
+        if any(apart.values()):
+            noise = noise or _apart(usual, run(inputs, outputs))
+        if any(apart[each] > STANDS_OUT * noise.get(each, 0.0) for each in outputs):
             updated.add(name)
     return InPlaceOutputs(frozenset(updated), frozenset(unwritten))
 

@@ -167,15 +167,29 @@ class Reference:
                 args.append(ScalarArg(name, value))
         return lay_out(args, shift)
 
-    def updates(self, case: Case, device: str) -> frozenset[str]:
+    def first(self, case: Case, device: str) -> tuple[Example, dict[str, torch.Tensor]]:
+        """A marked example, and what each of its tensors is after a call of the reference.
+
+        Raises BadReference where the reference refuses what `setup` gives for `case`.
+        """
+        example = self.example(case, seed=0, device=device, marked=True)
+        tensors = tuple(name for name, value in example.inputs.items() if is_tensor(value))
+        return example, self.one(example.inputs, tensors)
+
+    def updates(
+        self,
+        case: Case,
+        device: str,
+        first: tuple[Example, Mapping[str, torch.Tensor]] | None = None,
+    ) -> frozenset[str]:
         """The outputs that it works on in place, as seen on the first case it is asked about."""
         # A command that only names problems loads without torch.
         from campaigns.evaluator.reference.in_place_outputs import is_blank, started_from
 
         if self._updates is None:
-            example = self.example(case, seed=0, device=device, marked=True)
+            example, after = first or self.first(case, device)
             found = started_from(
-                example.inputs, example.outputs, lambda given: self.one(given, example.outputs)
+                example.inputs, {name: after[name] for name in example.outputs}, self.one
             )
             where = f"{self._code.line}: reference"
             for name in sorted(found.unwritten):
@@ -189,31 +203,24 @@ class Reference:
                         f"{where}: does not write all of {name!r}, to which setup gives no contents"
                     )
                 self.note(f"{name} is updated in place: each call starts from what setup gives it")
-            self._require_inputs_kept(example)
+            self._require_inputs_kept(example, after)
             self._updates = found.updated
         return self._updates
 
-    def _require_inputs_kept(self, example: Example) -> None:
+    def _require_inputs_kept(self, example: Example, after: Mapping[str, torch.Tensor]) -> None:
         """Raise BadReference for an input that it changes: no kernel may, so none could be right.
 
         A kernel that leaves it as it was would pass, though the reference says that it changes.
         """
         from campaigns.evaluator.reference.memory import as_integers
 
-        tensors = {name: one for name, one in example.inputs.items() if is_tensor(one)}
-        after = self.one(example.inputs, tuple(tensors))
-        for name in tensors.keys() - {*example.outputs}:
-            if bool((as_integers(after[name]) != as_integers(tensors[name])).any()):
+        for name in after.keys() - {*example.outputs}:
+            if bool((as_integers(after[name]) != as_integers(example.inputs[name])).any()):
                 raise BadReference(
                     f"{self._code.line}: reference: changes {name!r}, which is no output; "
                     f"accepted: {name} among the outputs, where a call updates it, or a reference "
                     f"that works on {name}.clone()"
                 )
-
-    def takes(self, case: Case, device: str) -> None:
-        """Raises BadReference where it refuses what `setup` gives for `case`."""
-        example = self.example(case, seed=0, device=device)
-        self.one(example.inputs, example.outputs)
 
     def one(self, inputs: Mapping[str, Any], outputs: tuple[str, ...]) -> dict[str, torch.Tensor]:
         """The outputs of `reference(**inputs)`, which runs on copies."""

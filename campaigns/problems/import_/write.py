@@ -217,11 +217,19 @@ def _seen_once(draft: ProblemDraft, compared: str) -> Iterator[str]:
     listed, become = ", ".join(draft.sizes), _become(draft)
     given = ", ".join(f"{name}={name}" for name in draft.sizes)
     yield from ("", "", "@_cache", f"def _answer_shapes({listed}):")
-    yield f'    inputs = _inputs({given}, seed=0, device="cpu")'
-    if become:
-        yield f"    before = {{n: inputs[n].clone() for n in ({_quoted(become)})}}"
     call = _call(draft, 'inputs["{}"]')
-    yield f"    answers = {call}"
+    if become:
+        yield f'    inputs = _inputs({given}, seed=0, device="cpu")'
+        yield f"    before = {{n: inputs[n].clone() for n in ({_quoted(become)})}}"
+        yield f"    answers = {call}"
+    else:
+        # Shapes can mostly be worked out without values.
+        yield "    try:"
+        yield f'        inputs = _inputs({given}, seed=0, device="meta")'
+        yield f"        answers = {call}"
+        yield "    except Exception:"
+        yield f'        inputs = _inputs({given}, seed=0, device="cpu")'
+        yield f"        answers = {call}"
     yield AS_LIST
     for name, number in become.items():
         yield f'    old, new, answer = before["{name}"], inputs["{name}"], answers[{number}]'
@@ -242,7 +250,8 @@ def _input_lines(draft: ProblemDraft) -> Iterator[str]:
         yield "        torch.manual_seed(seed)"
         yield f"        _given = {draft.made_by}"
     else:
-        yield "    random = torch.Generator(device=device).manual_seed(seed)"
+        yield "    has_own = torch.device(device).type not in ('cpu', 'meta')"
+        yield "    random = torch.Generator(device if has_own else 'cpu').manual_seed(seed)"
     yield "    return {"
     for arg in draft.args:
         value = arg.value if arg.role is Role.NUMBER else "" if draft.made_by else _drawn(arg)

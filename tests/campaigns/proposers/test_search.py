@@ -184,9 +184,7 @@ def test_r48_its_own_ideas_have_the_ids_of_the_catalogue():
         ({"from round": 1, "BLOCK": 64}, 3, False),
     ],
 )
-def test_it_tries_no_flags_again_that_a_search_of_this_source_has_screened(
-    params, round_, known
-):
+def test_it_tries_no_flags_again_that_a_search_of_this_source_has_screened(params, round_, known):
     searched = Attempt("tune.space", params, "no change shown", 1.0, round_)
     found = {idea.strategy for idea in flag_ideas(replace(start(), history=(searched,)))}
     assert ("flags.optimise" in found) is not known

@@ -63,7 +63,14 @@ def test_the_reference_runs_on_the_smallest_case_alone(tmp_path, monkeypatch):
     huge = Case("huge", {"N": 1 << 40})
     assert described(code, tmp_path / "double", CASE, huge)["work"]["bytes"] == 8 << 40
     assert works_of(code, CASE, [CASE, huge])["huge"] == (1 << 40, 8 << 40)
-    assert drawn == ["n4096"] * 4 + ["huge", "n4096", "n4096", "huge"]
+    assert drawn == ["n4096"] * 3 + ["huge", "n4096", "n4096", "huge"]
+
+
+def test_what_is_made_on_a_cpu_whatever_is_asked_for_needs_no_contents(tmp_path):
+    ref = COUNTED.replace("    g =", "    torch.ones(N >> 4, device='cpu')\n    g =")
+    code = ProblemCode(small.write_problem(tmp_path, ref=ref))
+    huge = Case("huge", {"N": 1 << 34})
+    assert works_of(code, CASE, [huge])["huge"] == (1 << 34, 8 << 34)
 
 
 def test_what_asks_for_contents_is_run(tmp_path):

@@ -117,8 +117,8 @@ class Draws:
 
     def see(self, inputs: Mapping[str, Any], answers: Mapping[str, torch.Tensor]) -> None:
         """Compare a draw with the one before. answers: the right ones."""
-        inputs = {name: _sampled(inputs[name]) for name in self._given}
-        answers = {name: _sampled(answers[name]) for name in self._answers}
+        inputs = {name: sampled(inputs[name]) for name in self._given}
+        answers = {name: sampled(answers[name]) for name in self._answers}
         if self._before is not None:
             drawn, right = self._before
             for name in _alike(self._given):
@@ -151,7 +151,7 @@ class Draws:
         return found
 
 
-def _sampled(tensor: torch.Tensor) -> torch.Tensor:
+def sampled(tensor: torch.Tensor) -> torch.Tensor:
     """Return what shows whether a tensor is drawn anew: of a large one a copied part."""
     flat = tensor.reshape(-1)
     return flat[:: flat.numel() // SAMPLED].clone() if flat.numel() > SAMPLED else flat
