@@ -46,7 +46,8 @@ BEST = "best other"
 LEVEL = 0.97
 NOTES = (
     "Times are geometric means over a problem's cases, in µs a call; those of v0 and ours "
-    "are of the campaign's final session. `best other` is the time of torch's fastest over that of "
+    "are of the campaign's final session. `of the limit` is the time that the device's ceilings "
+    "allow over that of ours. `best other` is the time of torch's fastest over that of "
     "ours, in the session that measured both: above 1 ours is faster.",
 )
 
@@ -60,6 +61,8 @@ def measure_work(options: Namespace, progress: Progress) -> BenchReport:
     device = this_device()
     backend = options.backend or BACKEND[device.kind]
     names = [spec.name for spec in shipped_problems() if backend in spec.files]
+    if not names:
+        raise BenchmarkError(f"--backend {backend}: accepted: cpp, cuda, triton")
     if unknown := sorted({*(options.problem or ())} - {*names}):
         raise BenchmarkError(f"--problem {unknown[0]}: accepted in {backend}: {', '.join(names)}")
     rows: list[Row] = []
@@ -124,6 +127,8 @@ def row_of(problem: str, found: Mapping[str, Any]) -> Row:
     """One row; None for what was not measured. found: as `campaign show --json` prints it."""
     cases = (found.get("result") or {}).get("cases") or []
     ours_us, v0_us = (_mean(cases, key) for key in ("time_us", "incumbent_us"))
+    floors_us = found.get("floors_us") or {}
+    floor_us = _mean_of([floors_us.get(case["case"]) for case in cases])
     others = {one["baseline"]: one for one in found.get("baselines", ()) if one["time_us"]}
     speeds = [one["time_us"] / one["kernel_us"] for one in others.values()]
     times = {column: others.get(kind, {}).get("time_us") for kind, column in OTHERS.items()}
@@ -132,6 +137,7 @@ def row_of(problem: str, found: Mapping[str, Any]) -> Row:
         "v0 µs": v0_us,
         "ours µs": ours_us,
         "gain": v0_us / ours_us if v0_us and ours_us else None,
+        "of the limit": floor_us / ours_us if floor_us and ours_us else None,
         **times,
         BEST: min(speeds, default=None),
         "rounds": found.get("rounds"),

@@ -90,6 +90,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
         **course_facts(campaign),
         "baselines": [row.facts for row in baseline_rows(campaign)],
         "goal": campaign.goal,
+        "floors_us": {name: case.floor_us for name, case in target_of(campaign).cases.items()},
         "dispatch": dispatch_of(campaign.incumbent.round).facts if campaign.incumbent else None,
         "findings_policy": stored_policy(policy_of(campaign)),
         "own_kernels": campaign.own_kernels or [],

@@ -15,6 +15,7 @@ SHOWN = {
     "created_at": "2026-11-30T07:00:00+00:00",
     "finished_at": "2026-11-30T07:03:00+00:00",
     "stop_sentence": "Time is up.",
+    "floors_us": {"small": 1.0, "large": 4.0, "not measured": 9.0},
     "result": {
         "cases": [
             {"case": "small", "time_us": {"median": 2.0}, "incumbent_us": {"median": 8.0}},
@@ -34,13 +35,21 @@ def test_a_row_has_what_the_campaign_measured():
     assert (row["v0 µs"], row["ours µs"], row["gain"]) == pytest.approx((16.0, 4.0, 4.0))
     assert (row["eager µs"], row["compile µs"], row["library µs"]) == (12.0, None, 3.8)
     assert row[work.BEST] == pytest.approx(0.95)
+    assert row["of the limit"] == pytest.approx(0.5)
     assert (row["rounds"], row["seconds"]) == (5, 180)
 
 
 def test_what_was_not_measured_is_no_number():
     row = work.row_of("softmax", {"stop_sentence": "it was refused"})
     assert row["note"] == "it was refused"
-    assert {row[name] for name in ("ours µs", "gain", work.BEST, "seconds")} == {None}
+    measured = ("ours µs", "gain", "of the limit", work.BEST, "seconds")
+    assert {row[name] for name in measured} == {None}
+
+
+def test_a_case_without_a_floor_has_no_share_of_the_limit():
+    row = work.row_of("softmax", {**SHOWN, "floors_us": {"small": 1.0}})
+    assert row["gain"] == pytest.approx(4.0)
+    assert row["of the limit"] is None
 
 
 def test_a_campaign_that_is_refused_takes_no_other_along(monkeypatch):
@@ -64,3 +73,8 @@ def test_a_campaign_that_is_refused_takes_no_other_along(monkeypatch):
 def test_it_names_the_problems_that_there_are():
     with pytest.raises(BenchmarkError, match=r"--problem nothing: accepted in cpp: .*softmax"):
         work.measure_work(Namespace(problem=["nothing"], backend="cpp", minutes=3), print)
+
+
+def test_it_names_the_backends_that_there_are():
+    with pytest.raises(BenchmarkError, match="--backend hip: accepted: cpp, cuda, triton"):
+        work.measure_work(Namespace(problem=None, backend="hip", minutes=3), print)
