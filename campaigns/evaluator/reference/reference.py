@@ -188,9 +188,8 @@ class Reference:
 
         if self._updates is None:
             example, after = first or self.first(case, device)
-            found = started_from(
-                example.inputs, {name: after[name] for name in example.outputs}, self.one
-            )
+            outputs = {name: after[name] for name in example.outputs}
+            found = started_from(example.inputs, outputs, self.one)
             where = f"{self._code.line}: reference"
             for name in sorted(found.unwritten):
                 raise BadReference(

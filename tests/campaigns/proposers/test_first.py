@@ -13,6 +13,7 @@ from campaigns.proposers.base import Situation
 from campaigns.proposers.first.cpp import cpp_source
 from campaigns.proposers.first.module import NotPrinted
 from campaigns.proposers.first.triton import triton_source
+from campaigns.proposers.recipes.base import recipes
 from campaigns.proposers.search.catalogue import category_of, open_ideas
 from campaigns.proposers.search.ideas import FIRST
 from campaigns.spaces.constraints import DeviceLimits
@@ -94,12 +95,20 @@ def sources():
 
 
 def test_triton_is_right_in_the_interpreter(sources, tmp_path):
+    """Those with a library's product also once the product is fused into the next kernel."""
+    fuse, fused = recipes()["triton.fuse_product"], {}
     for name, source in sources.items():
         (tmp_path / f"{name}.py").write_text(source.text)
+        fused |= {name: fuse.variants(Situation("m", "m", "triton", source, 1, "gpu"))}
+    assert [name for name, variants in fused.items() if variants] == ["linear"]
+    for number, variant in enumerate(fused["linear"]):
+        assert "torch.mm" not in variant.source.text
+        assert not fuse.variants(Situation("m", "m", "triton", variant.source, 1, "gpu"))
+        (tmp_path / f"linear-{number}.py").write_text(variant.source.text)
     command = [sys.executable, "-m", "tests.campaigns.proposers.first_triton", tmp_path]
     found = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
     errors = json.loads(found.stdout)
-    assert errors.keys() == INPUTS.keys()
+    assert errors.keys() == {*INPUTS, "linear-0", "linear-1", "linear-2"}
     assert max(errors.values()) < 1e-5
 
 
