@@ -107,6 +107,7 @@ PRODUCTS = {
 }
 # Recipes that know a structure, whatever the operation, and the shipped problems that have it.
 STRUCTURES = {
+    "triton.apart_masks": {"attention", "attention_float32"},
     "triton.even_tiles": PRODUCTS,
     "triton.exp2": {"attention", "attention_float32"},
     "triton.grouped_order": PRODUCTS | {"matmul_int4"},
@@ -118,22 +119,55 @@ STRUCTURES = {
 }
 
 
+# One after the other.
+STRUCTURE_CHAINS = {
+    ("triton.apart_masks", "triton.exp2"): {"attention", "attention_float32"},
+    ("triton.exp2", "triton.apart_masks"): {"attention", "attention_float32"},
+}
+ALONE = {(name,): problems for name, problems in STRUCTURES.items()}
+
+
 @pytest.mark.judged
-def test_a_structure_is_rewritten_into_one_with_the_same_answers(tmp_path):
+@pytest.mark.parametrize("names", [*ALONE, *STRUCTURE_CHAINS], ids="+".join)
+def test_a_structure_is_rewritten_into_one_with_the_same_answers(names, tmp_path):
+    wanted = set()
     for spec in (one for one in shipped_problems() if "triton" in one.files):
         source = Source("v0.py", (spec.folder / spec.files["triton"]).read_text())
-        for name in STRUCTURES:
-            recipe = recipes()[name]
-            for variant in recipe.variants(situation(spec.op, "triton", source))[:1]:
-                (tmp_path / f"{spec.name}.{name}.py").write_text(variant.source.text)
-                assert not recipe.variants(situation(spec.op, "triton", variant.source))
+        for name in names:
+            made = recipes()[name].variants(situation(spec.op, "triton", source))
+            if not made:
+                break
+            source = made[0].source
+            assert not recipes()[name].variants(situation(spec.op, "triton", source))
+        else:
+            wanted.add(spec.name)
+            (tmp_path / f"{spec.name}.py").write_text(source.text)
+    assert wanted == (ALONE | STRUCTURE_CHAINS)[names]
     command = [sys.executable, "-m", "tests.campaigns.problems.interpreted", tmp_path]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     margins = json.loads(done.stdout)
-    wanted = {f"{problem}.{name}" for name, found in STRUCTURES.items() for problem in found}
     assert margins.keys() == wanted
     assert {name: each for name, each in margins.items() if not each <= 1} == {}
+
+
+@pytest.mark.parametrize("name", ["attention", "attention_float32"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("range(0, ", "range(BLOCK_N, "),
+        ("keys[:, None] < S", "keys[:, None] < S - 1"),
+        ("scores = tl.where(", "scores = tl.where(keys > 0) & ("),
+        ("keys = start", "keys = start + 1"),
+    ],
+)
+def test_masks_that_are_not_of_the_end_and_the_diagonal_stay(name, old, new):
+    text = (FOLDER / name / "v0.py").read_text()
+    recipe = recipes()["triton.apart_masks"]
+    assert old in text
+    assert recipe.variants(situation("attention", "triton", Source("v0.py", text)))
+    changed = Source("v0.py", text.replace(old, new))
+    assert not recipe.variants(situation("attention", "triton", changed))
 
 
 WALKS = """
