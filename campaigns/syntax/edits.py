@@ -48,11 +48,12 @@ def edited(source: Source, edits: Iterable[Edit], *, flags: Iterable[str] = ()) 
 HOLE = re.compile(r"\\\$(\w+)")
 
 
-def sketched(text: str, sketch: Mapping[str, str]) -> str:
-    """The text with each block of lines replaced; "" where they do not all stand there just once.
+def sketched(text: str, sketch: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """The text with each block of lines replaced, and what each `$name` of the sketch is there.
 
     sketch: blocks as they are and as they become, in the order in which they stand in the text,
-    whatever stands between them. `$name` is one word, the same one wherever it stands.
+    whatever stands between them. `$name` is one word, the same one wherever it stands. Both results
+    are empty where the blocks do not all stand in the text just once.
     """
     known: set[str] = set()
 
@@ -69,9 +70,10 @@ def sketched(text: str, sketch: Mapping[str, str]) -> str:
         blocks.append(f"(?P<block_{number}>^(?P<in_{number}> *){inner}$)")
     found = list(re.finditer(r"\n(?:.*\n)*?".join(blocks), text, re.MULTILINE))
     if len(found) != 1:
-        return ""
+        return "", {}
+    words = {name: found[0][name] for name in known}
     for number, become in reversed([*enumerate(sketch.values())]):
         start, end = found[0].span(f"block_{number}")
-        new = Template(become).substitute(found[0].groupdict())
+        new = Template(become).substitute(words)
         text = text[:start] + textwrap.indent(new, found[0][f"in_{number}"]) + text[end:]
-    return text
+    return text, words

@@ -21,6 +21,26 @@ def read_product(text: str) -> tuple[TritonSource, Kernel, Launch] | None:
     return (source, found[0], launches[0]) if len(launches) == 1 else None
 
 
+def own_line(launch: Launch, text: str) -> tuple[int, str] | None:
+    """Where the line of a launch begins that is a statement by itself, and its indentation."""
+    begin = text.encode()[: launch.start].rfind(b"\n") + 1
+    indent = text.encode()[begin : launch.start].decode()
+    return None if indent.strip() else (begin, indent)
+
+
+def added_kernel(text: str, kernel: str) -> list[Edit]:
+    """A kernel before all others, for whose results the host allocates memory by torch."""
+    begins = len(text[: text.index("@triton.jit")].encode())
+    return [*torch_imported(text), Edit(begins, begins, kernel)]
+
+
+def torch_imported(text: str) -> list[Edit]:
+    """No edit where torch is imported already."""
+    if re.search(r"^import torch$", text, re.MULTILINE):
+        return []
+    return [replaced(text, "import triton\n", "import torch\nimport triton\n")]
+
+
 MASKS = re.compile(
     r"^(?P<in>[ ]+)(?P<a>\w+) = \((?P<row>\w+)\[:, None\] < M\) & \((?P<k>\w+)\[None, :\] < K\)\n"
     r"[ ]+(?P<b>\w+) = \((?P=k)\[:, None\] < K\) & \((?P<col>\w+)\[None, :\] < N\)\n",
@@ -185,12 +205,12 @@ def split_k(situation: Situation) -> tuple[Variant, ...]:
     store, passed = stores[0], {name: code(value) for name, value in given(kernel, launch).items()}
     sides = {"M", "N", "K", "BLOCK_K"} <= passed.keys() and all(passed[n] == n for n in "MNK")
     last = f"{kernel.parameters[-1]}: tl.constexpr"
-    begin = text.encode()[: launch.start].rfind(b"\n") + 1
-    # The kernel ends with the store, and the launch is a statement of its own.
+    # The kernel ends with the store.
     ends = code(kernel.node.body).rstrip().endswith(store[0].rstrip())
-    indent = text.encode()[begin : launch.start].decode()
-    if not (sides and ends) or indent.strip() or text.count(last) != 1 or store["c"] not in passed:
+    line = own_line(launch, text)
+    if not (sides and ends and line) or text.count(last) != 1 or store["c"] not in passed:
         return ()
+    begin, indent = line
     answer, end = passed[store["c"]], source.spans[launch.call].end
     address = source.spans[given(kernel, launch)[store["c"]]]
     return tuple(
@@ -218,15 +238,8 @@ def _split_kernel(text: str, kernel: Kernel, store: re.Match[str], walk: str) ->
     loop = f"for {walk} in range(0, K, BLOCK_K):"
     part = f"tl.store(\n        {store['c']} + tl.program_id(2).to(tl.int64) * M * N{store['at']},"
     written = f"{part}\n        {store['sum']},\n        mask={store['mask']},\n    )\n"
-    begins = len(text[: text.index("@triton.jit")].encode())
-    has_torch = re.search(r"^import torch$", text, re.MULTILINE)
     return [
-        *(
-            []
-            if has_torch
-            else [replaced(text, "import triton\n", "import torch\nimport triton\n")]
-        ),
-        Edit(begins, begins, SUM_PARTS),
+        *added_kernel(text, SUM_PARTS),
         replaced(text, last, f"{last}, SPLIT: tl.constexpr"),
         replaced(
             text, loop, f"for {walk} in range(tl.program_id(2) * BLOCK_K, K, SPLIT * BLOCK_K):"

@@ -111,6 +111,8 @@ STRUCTURES = {
     "triton.even_tiles": PRODUCTS,
     "triton.exp2": {"attention", "attention_float32"},
     "triton.grouped_order": PRODUCTS | {"matmul_int4"},
+    "triton.share_heads": {"attention_decode"},
+    "triton.split_keys": {"attention_decode"},
     "triton.split_k": {"linear", "matmul", "matmul_bf16", "matmul_skinny"},
     "triton.row_at_once": {
         *("add_rmsnorm", "cross_entropy", "embedding", "layernorm", "layernorm_backward"),
@@ -123,6 +125,8 @@ STRUCTURES = {
 STRUCTURE_CHAINS = {
     ("triton.apart_masks", "triton.exp2"): {"attention", "attention_float32"},
     ("triton.exp2", "triton.apart_masks"): {"attention", "attention_float32"},
+    ("triton.share_heads", "triton.split_keys"): {"attention_decode"},
+    ("triton.share_heads", "triton.exp2", "triton.split_keys"): {"attention_decode"},
 }
 ALONE = {(name,): problems for name, problems in STRUCTURES.items()}
 
@@ -149,6 +153,38 @@ def test_a_structure_is_rewritten_into_one_with_the_same_answers(names, tmp_path
     margins = json.loads(done.stdout)
     assert margins.keys() == wanted
     assert {name: each for name, each in margins.items() if not each <= 1} == {}
+
+
+DECODE = (FOLDER / "attention_decode" / "v0.py").read_text()
+
+
+@pytest.mark.parametrize("name", ["triton.share_heads", "triton.split_keys"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("[(B, H)]", "[(B, H, 1)]"),
+        ("tl.store(o_ptr + at, (mixed / total)", "tl.store(o_ptr + at, (mixed / total * 2)"),
+        ("tl.maximum(peak, tl.max(scores, axis=0))", "tl.max(scores, axis=0)"),
+        ("range(0, length, PAGE)", "range(PAGE, length, PAGE)"),
+        ("*(q, k_pages, v_pages, block_table, lengths, o, H,", "*(*given, H,"),
+    ],
+)
+def test_a_decoding_that_is_another_stays(name, old, new):
+    recipe = recipes()[name]
+    assert old in DECODE
+    assert recipe.variants(situation("paged_attention", "triton", Source("v0.py", DECODE)))
+    changed = situation("paged_attention", "triton", Source("v0.py", DECODE.replace(old, new)))
+    assert not recipe.variants(changed)
+
+
+def test_heads_are_shared_before_keys_are_split():
+    split = recipes()["triton.split_keys"].variants(
+        situation("paged_attention", "triton", Source("v0.py", DECODE))
+    )
+    assert [one.params["parts"] for one in split] == [4, 8, 16]
+    assert "PARTS" in {one.name for one in find_tunables(split[0].source, "triton")}
+    later = situation("paged_attention", "triton", split[0].source)
+    assert not recipes()["triton.share_heads"].variants(later)
 
 
 @pytest.mark.parametrize("name", ["attention", "attention_float32"])
