@@ -41,6 +41,13 @@ CHAINS = [
     ("triton", "matmul", ("triton.grouped_order", "triton.even_tiles")),
     ("triton", "matmul", ("triton.even_tiles", "triton.grouped_order")),
     ("triton", "matmul", ("triton.split_k", "triton.even_tiles")),
+    ("triton", "matmul", ("triton.persistent", "triton.even_tiles")),
+    ("triton", "matmul", ("triton.persistent", "triton.descriptors")),
+    (
+        "triton",
+        "matmul",
+        ("triton.grouped_order", "triton.even_tiles", "triton.descriptors", "triton.persistent"),
+    ),
     ("triton", "vector_add", ("triton.blocks_per_program",)),
 ]
 FOREIGN = {
@@ -108,9 +115,11 @@ PRODUCTS = {
 # Recipes that know a structure, whatever the operation, and the shipped problems that have it.
 STRUCTURES = {
     "triton.apart_masks": {"attention", "attention_float32"},
+    "triton.descriptors": PRODUCTS - {"linear"},
     "triton.even_tiles": PRODUCTS,
     "triton.exp2": {"attention", "attention_float32"},
     "triton.grouped_order": PRODUCTS | {"matmul_int4"},
+    "triton.persistent": PRODUCTS | {"matmul_int4"},
     "triton.share_heads": {"attention_decode"},
     "triton.split_keys": {"attention_decode"},
     "triton.split_k": {"linear", "matmul", "matmul_bf16", "matmul_skinny"},
@@ -125,6 +134,12 @@ STRUCTURES = {
 STRUCTURE_CHAINS = {
     ("triton.apart_masks", "triton.exp2"): {"attention", "attention_float32"},
     ("triton.exp2", "triton.apart_masks"): {"attention", "attention_float32"},
+    ("triton.grouped_order", "triton.even_tiles", "triton.persistent"): PRODUCTS,
+    (
+        *("triton.grouped_order", "triton.even_tiles"),
+        *("triton.persistent", "triton.descriptors"),
+    ): PRODUCTS - {"linear"},
+    ("triton.descriptors", "triton.grouped_order", "triton.persistent"): PRODUCTS - {"linear"},
     ("triton.share_heads", "triton.split_keys"): {"attention_decode"},
     ("triton.share_heads", "triton.exp2", "triton.split_keys"): {"attention_decode"},
 }
@@ -153,6 +168,43 @@ def test_a_structure_is_rewritten_into_one_with_the_same_answers(names, tmp_path
     margins = json.loads(done.stdout)
     assert margins.keys() == wanted
     assert {name: each for name, each in margins.items() if not each <= 1} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("triton.persistent", "tl.program_id(1)", "tl.program_id(0)"),
+        ("triton.persistent", "(triton.cdiv(M, block_m),", "(triton.cdiv(2 * M, block_m),"),
+        ("triton.persistent", "    inner = ", "    if K == 0:\n        return\n    inner = "),
+        ("triton.descriptors", "(rows[:, None] < M) &", "(rows[:, None] > 0) &"),
+        (
+            "triton.descriptors",
+            "(columns[None, :] < N)\n        a =",
+            "(rows[None, :] < N)\n        a =",
+        ),
+        ("triton.descriptors", "rows[:, None] * K + k", "rows[:, None] * N + k"),
+        ("triton.descriptors", "k = start + inner", "k = start + inner\n        k = k + 1"),
+        (
+            "triton.descriptors",
+            "inner = tl.arange(0, BLOCK_K)",
+            "inner = 1 + tl.arange(0, BLOCK_K)",
+        ),
+        ("triton.descriptors", "    matmul_tiles[", "    done = matmul_tiles["),
+    ],
+)
+def test_a_product_that_is_another_stays(name, old, new):
+    text = (FOLDER / "matmul_bf16" / "v0.py").read_text()
+    recipe = recipes()[name]
+    assert old in text
+    assert recipe.variants(situation("matmul", "triton", Source("v0.py", text)))
+    changed = Source("v0.py", text.replace(old, new))
+    assert not recipe.variants(situation("matmul", "triton", changed))
+
+
+@pytest.mark.parametrize("before", ["triton.descriptors", "triton.persistent"])
+def test_sums_of_tiles_that_are_moved_otherwise_are_not_split(before):
+    made = chained("matmul_skinny", "triton", (before,))
+    assert not recipes()["triton.split_k"].variants(situation("matmul", "triton", made))
 
 
 DECODE = (FOLDER / "attention_decode" / "v0.py").read_text()
