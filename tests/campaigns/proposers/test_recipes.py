@@ -127,6 +127,7 @@ STRUCTURES = {
         *("add_rmsnorm", "cross_entropy", "embedding", "layernorm", "layernorm_backward"),
         *("quantize_fp8", "rmsnorm", "softmax_wide"),
     },
+    "triton.rows_per_program": {"embedding", "softmax", "topk"},
 }
 
 
@@ -140,6 +141,10 @@ STRUCTURE_CHAINS = {
         *("triton.persistent", "triton.descriptors"),
     ): PRODUCTS - {"linear"},
     ("triton.descriptors", "triton.grouped_order", "triton.persistent"): PRODUCTS - {"linear"},
+    ("triton.row_at_once", "triton.rows_per_program"): {
+        *("add_rmsnorm", "cross_entropy", "embedding", "layernorm", "layernorm_backward"),
+        *("quantize_fp8", "rmsnorm"),
+    },
     ("triton.share_heads", "triton.split_keys"): {"attention_decode"},
     ("triton.share_heads", "triton.exp2", "triton.split_keys"): {"attention_decode"},
 }
@@ -199,6 +204,28 @@ def test_a_product_that_is_another_stays(name, old, new):
     assert recipe.variants(situation("matmul", "triton", Source("v0.py", text)))
     changed = Source("v0.py", text.replace(old, new))
     assert not recipe.variants(situation("matmul", "triton", changed))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("tl.max(scores, axis=0)", "tl.cumsum(scores, axis=0)"),
+        (
+            "    for k in range(K):\n",
+            "    best = 0.0\n    for k in range(K):\n        best += tl.max(scores, axis=0)\n",
+        ),
+        ("row * E", "row * BLOCK"),
+        ("[(N,)]", "[(N, 1)]"),
+        ("columns == place", "columns[:] == place"),
+    ],
+)
+def test_rows_that_more_is_done_with_stay_alone(old, new):
+    text = (FOLDER / "topk" / "v0.py").read_text()
+    recipe = recipes()["triton.rows_per_program"]
+    assert old in text
+    assert recipe.variants(situation("topk", "triton", Source("v0.py", text)))
+    changed = Source("v0.py", text.replace(old, new))
+    assert not recipe.variants(situation("topk", "triton", changed))
 
 
 @pytest.mark.parametrize("before", ["triton.descriptors", "triton.persistent"])
