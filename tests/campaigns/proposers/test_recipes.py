@@ -13,6 +13,8 @@ from campaigns.evaluator.contract import Source
 from campaigns.problems.shipped import shipped_problems
 from campaigns.proposers.base import Situation
 from campaigns.proposers.recipes.base import recipes
+from campaigns.spaces.constraints import DeviceLimits
+from campaigns.spaces.find import space_of
 from campaigns.syntax.tunables import find_tunables
 from tests.campaigns.problems.test_problems import SMALL, reference_module, run_cpp, worst_margin
 
@@ -119,6 +121,7 @@ STRUCTURES = {
     "triton.even_tiles": PRODUCTS,
     "triton.exp2": {"attention", "attention_float32"},
     "triton.grouped_order": PRODUCTS | {"matmul_int4"},
+    "triton.keys_per_turn": {"attention_decode"},
     "triton.persistent": PRODUCTS | {"matmul_int4"},
     "triton.share_heads": {"attention_decode"},
     "triton.split_keys": {"attention_decode"},
@@ -147,6 +150,8 @@ STRUCTURE_CHAINS = {
     },
     ("triton.share_heads", "triton.split_keys"): {"attention_decode"},
     ("triton.share_heads", "triton.exp2", "triton.split_keys"): {"attention_decode"},
+    ("triton.keys_per_turn", "triton.share_heads", "triton.split_keys"): {"attention_decode"},
+    ("triton.share_heads", "triton.split_keys", "triton.keys_per_turn"): {"attention_decode"},
 }
 ALONE = {(name,): problems for name, problems in STRUCTURES.items()}
 
@@ -254,6 +259,46 @@ def test_a_decoding_that_is_another_stays(name, old, new):
     assert recipe.variants(situation("paged_attention", "triton", Source("v0.py", DECODE)))
     changed = situation("paged_attention", "triton", Source("v0.py", DECODE.replace(old, new)))
     assert not recipe.variants(changed)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("range(0, length, PAGE)", "range(0, length, 2 * PAGE)"),
+        ("start // PAGE)", "start // 16)"),
+        ("page * PAGE + places", "page * PAGE + 2 * places"),
+        ("    page = ", "    token = 0\n        page = "),
+    ],
+)
+def test_pages_that_lie_otherwise_are_taken_one_by_one(old, new):
+    recipe = recipes()["triton.keys_per_turn"]
+    assert old in DECODE
+    changed = situation("paged_attention", "triton", Source("v0.py", DECODE.replace(old, new)))
+    assert not recipe.variants(changed)
+
+
+@pytest.mark.parametrize(
+    ("problem", "names", "knobs"),
+    [
+        ("attention", ("triton.apart_masks", "triton.exp2"), {"BLOCK_M", "BLOCK_N"}),
+        ("attention_float32", ("triton.apart_masks",), {"BLOCK_M", "BLOCK_N"}),
+        ("attention_decode", ("triton.share_heads", "triton.keys_per_turn"), {"KEYS"}),
+        ("matmul_bf16", ("triton.descriptors",), {"BLOCK_M", "BLOCK_N", "BLOCK_K"}),
+        (
+            "matmul_bf16",
+            ("triton.grouped_order", "triton.persistent", "triton.descriptors"),
+            {"BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP"},
+        ),
+    ],
+)
+def test_a_rewritten_kernel_is_tuned_as_before(problem, names, knobs):
+    source = chained(problem, "triton", names)
+    space = space_of(source, "triton", DeviceLimits(shared_bytes_per_block=232448), element_bytes=2)
+    wanted = knobs | {"num_warps", "num_stages"}
+    assert {knob.name for knob in space.knobs} == wanted
+    good = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP": 8, "KEYS": 64}
+    point = {"num_warps": 8, "num_stages": 3} | {name: good[name] for name in knobs}
+    assert all(constraint.holds(point) for constraint in space.constraints)
 
 
 def test_heads_are_shared_before_keys_are_split():
