@@ -195,7 +195,7 @@ def _moves(body: str) -> Iterator[_Move]:
     rationale="Hopper has a unit that copies a tile to shared memory by itself: no thread computes "
     "addresses or compares them with the end, and registers are left for the sums.",
     risks="Chips without that unit get pointers from the compiler, and win nothing. The host makes "
-    "descriptors anew in every call.",
+    "descriptors anew in every call, and reads addresses for it, which reviewers are told.",
     expected=lambda facts: 1.1,
 )
 def descriptors(situation: Situation) -> tuple[Variant, ...]:
