@@ -199,12 +199,15 @@ def combine_parts(parts_ptr, o_ptr, rows, D: tl.constexpr, PARTS: tl.constexpr):
 """
 
 
-def _split_sketch(side: str, across: str, axis: int, mask: str) -> dict[str, str]:
+def _split_sketch(
+    side: str, across: str, axis: int, mask: str, nothing: tuple[str, str]
+) -> dict[str, str]:
     """How a kernel changes whose query is one row, or a block of rows with `[:, None]` as side."""
     row = f"$sequence * $heads + $head{side}"
     kept = (
         "$sequence = tl.program_id(0)",
         f"$at = ({row}) * $d + $columns{across}",
+        "$peak = {}\n$total = {}".format(*nothing),
     )
     highest = f"$higher = tl.maximum($peak, tl.max($scores, axis={axis}))"
     mixed = f"($mixed / $total{side}).to($o_ptr.dtype.element_ty)"
@@ -225,8 +228,12 @@ def _split_sketch(side: str, across: str, axis: int, mask: str) -> dict[str, str
     }
 
 
-SPLIT_ROW = _split_sketch("", "", 0, "")
-SPLIT_BLOCK = _split_sketch("[:, None]", "[None, :]", 1, ", mask=$mask")
+SPLIT_ROW = _split_sketch("", "", 0, "", ('-float("inf")', "0.0"))
+NOTHING = (
+    'tl.full(($members,), -float("inf"), tl.float32)',
+    "tl.zeros(($members,), tl.float32)",
+)
+SPLIT_BLOCK = _split_sketch("[:, None]", "[None, :]", 1, ", mask=$mask", NOTHING)
 
 
 @Recipe(
@@ -242,9 +249,9 @@ SPLIT_BLOCK = _split_sketch("[:, None]", "[None, :]", 1, ", mask=$mask")
     expected=lambda facts: 1.5 if (facts.share or 0) < 0.7 else 1.05,
 )
 def split_keys(situation: Situation) -> tuple[Variant, ...]:
-    """Split the walk of decoding, before or after `triton.exp2` was applied to it or not.
+    """Split the walk of decoding that begins with nothing; refuse any other.
 
-    It takes what `triton.share_heads` makes, and not the other way round.
+    It takes what `triton.share_heads` and `triton.exp2` make; they take nothing that it made.
     """
     text = situation.source.text
     found = read_decode(text)

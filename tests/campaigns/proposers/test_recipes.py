@@ -250,6 +250,7 @@ DECODE = (FOLDER / "attention_decode" / "v0.py").read_text()
         ("tl.store(o_ptr + at, (mixed / total)", "tl.store(o_ptr + at, (mixed / total * 2)"),
         ("tl.maximum(peak, tl.max(scores, axis=0))", "tl.max(scores, axis=0)"),
         ("range(0, length, PAGE)", "range(PAGE, length, PAGE)"),
+        ("total = 0.0", "total = 1.0"),
         ("*(q, k_pages, v_pages, block_table, lengths, o, H,", "*(*given, H,"),
     ],
 )
