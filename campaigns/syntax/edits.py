@@ -1,9 +1,12 @@
-"""Lossless edits: replace byte ranges of a text and leave every other byte alone."""
+"""Lossless edits: replace parts of a text and leave every other byte alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+import textwrap
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from string import Template
 
 from campaigns.evaluator.contract import Source
 
@@ -40,3 +43,37 @@ def edited(source: Source, edits: Iterable[Edit], *, flags: Iterable[str] = ()) 
     added = tuple(flag for flag in flags if flag not in source.flags)
     text = apply_edits(source.text, edits)
     return Source(name=source.name, text=text, flags=source.flags + added)
+
+
+HOLE = re.compile(r"\\\$(\w+)")
+
+
+def sketched(text: str, sketch: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """The text with each block of lines replaced, and what each `$name` of the sketch is there.
+
+    sketch: blocks as they are and as they become, in the order in which they stand in the text,
+    whatever stands between them. `$name` is one word, the same one wherever it stands. Both results
+    are empty where the blocks do not all stand in the text just once.
+    """
+    known: set[str] = set()
+
+    def word(found: re.Match[str]) -> str:
+        name = found[1]
+        seen = name in known
+        known.add(name)
+        return rf"\b(?P={name})\b" if seen else rf"\b(?P<{name}>\w+)\b"
+
+    blocks = []
+    for number, block in enumerate(sketch):
+        lines = [HOLE.sub(word, re.escape(line)) for line in block.split("\n")]
+        inner = f"\n(?P=in_{number})".join(lines)
+        blocks.append(f"(?P<block_{number}>^(?P<in_{number}> *){inner}$)")
+    found = list(re.finditer(r"\n(?:.*\n)*?".join(blocks), text, re.MULTILINE))
+    if len(found) != 1:
+        return "", {}
+    words = {name: found[0][name] for name in known}
+    for number, become in reversed([*enumerate(sketch.values())]):
+        start, end = found[0].span(f"block_{number}")
+        new = Template(become).substitute(words)
+        text = text[:start] + textwrap.indent(new, found[0][f"in_{number}"]) + text[end:]
+    return text, words

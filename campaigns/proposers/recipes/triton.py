@@ -10,6 +10,7 @@ import libcst.matchers as m
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import Recipe, template
+from campaigns.proposers.recipes.triton_rows import rows_together
 from campaigns.syntax.edits import Edit, edited, replaced
 from campaigns.syntax.triton_source import Kernel, Launch, code, read_triton
 
@@ -129,11 +130,13 @@ VALUES = (512, 1024, 2048)
     "independent loads in flight.",
     risks="Fewer programs and more registers in each, so too many rows leave processors idle.",
     expected=lambda facts: 1.5 if (facts.share or 0) < 0.6 else 1.02,
-    ops=("softmax", "layernorm"),
 )
 def rows_per_program(situation: Situation) -> tuple[Variant, ...]:
-    """Replace a kernel that loads one row per program at once; refuse anything else."""
+    """Rewrite a kernel that loads one row per program at once; refuse anything else."""
     source = situation.source
+    if situation.op not in ("softmax", "layernorm"):
+        together = [(values, rows_together(source, values)) for values in VALUES]
+        return tuple(Variant(f"{n} values", one, {"values": n}) for n, one in together if one)
     found = read_plain(source.text, situation.op)
     if found is None or loops(found[0]) or not row_per_program(*found):
         return ()

@@ -21,6 +21,39 @@ def read_product(text: str) -> tuple[TritonSource, Kernel, Launch] | None:
     return (source, found[0], launches[0]) if len(launches) == 1 else None
 
 
+def own_line(launch: Launch, text: str) -> tuple[int, str] | None:
+    """Where the line of a launch begins that is a statement by itself, and its indentation."""
+    begin = text.encode()[: launch.start].rfind(b"\n") + 1
+    indent = text.encode()[begin : launch.start].decode()
+    return None if indent.strip() else (begin, indent)
+
+
+def added_kernel(text: str, kernel: str) -> list[Edit]:
+    """A kernel before all others, for whose results the host allocates memory by torch."""
+    begins = len(text[: text.index("@triton.jit")].encode())
+    return [*torch_imported(text), Edit(begins, begins, kernel)]
+
+
+def torch_imported(text: str) -> list[Edit]:
+    """No edit where torch is imported already."""
+    if re.search(r"^import torch$", text, re.MULTILINE):
+        return []
+    return [replaced(text, "import triton\n", "import torch\nimport triton\n")]
+
+
+def named_number(text: str, launch: Launch, parameter: str) -> tuple[str, list[Edit]]:
+    """The variable that a number reaches a launch by; the edits bind one where there is none.
+
+    So the number has one place, and whoever changes it later changes all of its uses.
+    """
+    number, name = launch.numbers[parameter], parameter.lower()
+    if number.name:
+        return number.name, []
+    line = text.encode()[: launch.start].rsplit(b"\n", 1)[-1].decode()
+    binding = Edit(launch.start, launch.start, f"{name} = {number.value}\n{line}")
+    return name, [binding, Edit(number.span.start, number.span.end, name)]
+
+
 MASKS = re.compile(
     r"^(?P<in>[ ]+)(?P<a>\w+) = \((?P<row>\w+)\[:, None\] < M\) & \((?P<k>\w+)\[None, :\] < K\)\n"
     r"[ ]+(?P<b>\w+) = \((?P=k)\[:, None\] < K\) & \((?P<col>\w+)\[None, :\] < N\)\n",
@@ -56,24 +89,19 @@ def even_tiles(situation: Situation) -> tuple[Variant, ...]:
         return ()
     _, kernel, launch = found
     inner = given(kernel, launch).get("K")
-    depth = launch.numbers.get("BLOCK_K") if inner and code(inner) == "K" else None
+    known = "BLOCK_K" in launch.numbers and inner is not None and code(inner) == "K"
     last = f"{kernel.parameters[-1]}: tl.constexpr"
     taken = "EVEN_K" in code(kernel.node)
-    if depth is None or taken or "BLOCK_K" not in kernel.constexprs or source.text.count(last) != 1:
+    if not known or taken or "BLOCK_K" not in kernel.constexprs or source.text.count(last) != 1:
         return ()
     text, mask = source.text, masks[0]
-    name = depth.name or "block_k"
+    name, named = named_number(text, launch, "BLOCK_K")
     edits = [
         replaced(text, last, f"{last}, EVEN_K: tl.constexpr"),
         replaced(text, mask[0], EVEN.format(**mask.groupdict())),
         Edit(launch.end, launch.end, f", EVEN_K=K % {name} == 0"),
+        *named,
     ]
-    if not depth.name:
-        # One place for the number, so that whoever changes it later changes both of its uses.
-        line = text.encode()[: launch.start].rsplit(b"\n", 1)[-1].decode()
-        binding = f"{name} = {depth.value}\n{line}"
-        edits.append(Edit(launch.start, launch.start, binding))
-        edits.append(Edit(depth.span.start, depth.span.end, name))
     return single(edited(source, edits))
 
 
@@ -97,6 +125,12 @@ def _grid_of(launch: Launch, text: str) -> re.Match[str] | None:
     return GRID_2.fullmatch(launch.grid) if text.count(launch.grid) == 1 else None
 
 
+def sides_of(kernel: Kernel, launch: Launch, grid: re.Match[str]) -> list[str]:
+    """The kernel's own names of what such a grid is made of; "" for what it is not given."""
+    named = {code(value): name for name, value in given(kernel, launch).items()}
+    return [named.get(grid[number], "") for number in (2, 3, 5, 6)]
+
+
 @Recipe(
     "triton.grouped_order",
     "Walk the tiles in groups",
@@ -117,9 +151,7 @@ def grouped_order(situation: Situation) -> tuple[Variant, ...]:
         return ()
     source, kernel, launch = found
     body, last = code(kernel.node.body), f"{kernel.parameters[-1]}: tl.constexpr"
-    # The kernel's own names of what the grid is made of.
-    named = {code(value): name for name, value in given(kernel, launch).items()}
-    sides = [named.get(grid[number], "") for number in (2, 3, 5, 6)]
+    sides = sides_of(kernel, launch, grid)
     numbers = [f"tl.program_id({axis})" for axis in (0, 1)]
     calls = [text.count(part) for part in (*numbers, last)]
     if not all(sides) or calls != [1, 1, 1] or body.count("tl.program_id") != 2:
@@ -185,12 +217,12 @@ def split_k(situation: Situation) -> tuple[Variant, ...]:
     store, passed = stores[0], {name: code(value) for name, value in given(kernel, launch).items()}
     sides = {"M", "N", "K", "BLOCK_K"} <= passed.keys() and all(passed[n] == n for n in "MNK")
     last = f"{kernel.parameters[-1]}: tl.constexpr"
-    begin = text.encode()[: launch.start].rfind(b"\n") + 1
-    # The kernel ends with the store, and the launch is a statement of its own.
-    ends = code(kernel.node.body).rstrip().endswith(store[0].rstrip())
-    indent = text.encode()[begin : launch.start].decode()
-    if not (sides and ends) or indent.strip() or text.count(last) != 1 or store["c"] not in passed:
+    # The kernel ends with the store.
+    ends = code(kernel.node.body.body[-1]).strip() == store[0].strip()
+    line = own_line(launch, text)
+    if not (sides and ends and line) or text.count(last) != 1 or store["c"] not in passed:
         return ()
+    begin, indent = line
     answer, end = passed[store["c"]], source.spans[launch.call].end
     address = source.spans[given(kernel, launch)[store["c"]]]
     return tuple(
@@ -218,15 +250,8 @@ def _split_kernel(text: str, kernel: Kernel, store: re.Match[str], walk: str) ->
     loop = f"for {walk} in range(0, K, BLOCK_K):"
     part = f"tl.store(\n        {store['c']} + tl.program_id(2).to(tl.int64) * M * N{store['at']},"
     written = f"{part}\n        {store['sum']},\n        mask={store['mask']},\n    )\n"
-    begins = len(text[: text.index("@triton.jit")].encode())
-    has_torch = re.search(r"^import torch$", text, re.MULTILINE)
     return [
-        *(
-            []
-            if has_torch
-            else [replaced(text, "import triton\n", "import torch\nimport triton\n")]
-        ),
-        Edit(begins, begins, SUM_PARTS),
+        *added_kernel(text, SUM_PARTS),
         replaced(text, last, f"{last}, SPLIT: tl.constexpr"),
         replaced(
             text, loop, f"for {walk} in range(tl.program_id(2) * BLOCK_K, K, SPLIT * BLOCK_K):"

@@ -1,17 +1,20 @@
-"""A Triton kernel that walks over its row in short blocks, with the whole row in one block."""
+"""Triton kernels of one row per program: the whole row in one block, and several short rows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
 import libcst.matchers as m
 
+from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import Recipe
+from campaigns.proposers.recipes.triton_products import own_line
 from campaigns.syntax.edits import Edit, edited
-from campaigns.syntax.triton_source import Kernel, Launch, code, given, read_triton
+from campaigns.syntax.triton_source import Kernel, Launch, TritonSource, code, given, read_triton
 
 # Each thread holds so many values of a row; a warp has 32 threads, and a block 32 warps at most.
 VALUES = (8, 16, 32)
@@ -229,3 +232,126 @@ def _load_of(value: cst.BaseExpression) -> _Load | None:
 
 def _reads(node: cst.CSTNode, name: str) -> bool:
     return bool(m.findall(node, m.Name(name)))
+
+
+FOLDS = frozenset(("tl.sum", "tl.max", "tl.min", "tl.argmax", "tl.argmin"))
+# What works on each value by itself, whatever shape it comes in.
+BY_VALUE = frozenset(
+    (
+        *("float", "range", "tl.program_id", "tl.arange", "tl.load", "tl.store", "tl.where"),
+        *("tl.maximum", "tl.minimum", "tl.abs", "tl.exp", "tl.exp2", "tl.log", "tl.sqrt"),
+        *("tl.rsqrt", "tl.sigmoid"),
+    )
+)
+ALL_ROWS = "(tl.program_id(0) * ROWS + tl.arange(0, ROWS))[:, None]"
+
+
+def rows_together(given_source: Source, values: int) -> Source | None:
+    """A kernel of one row per program with as many rows in each as make up so many values.
+
+    The values of a row stand side by side and what it comes to is a column, so that all that works
+    value by value stays as it is. None for a kernel that does anything else.
+    """
+    source = read_triton(given_source.text)
+    names = [launch.kernel for launch in source.launches] if source else []
+    for launch in source.launches if source else ():
+        kernel = source.kernels.get(launch.kernel) if source else None
+        line = own_line(launch, given_source.text)
+        index = cst.ensure_type(launch.call.func, cst.Subscript).slice[0].slice
+        if source is None or kernel is None or line is None or names.count(kernel.name) > 1:
+            continue
+        row, width, last = _row_of(kernel), _width(kernel), kernel.node.params.params[-1]
+        passed, clear = given(kernel, launch), not re.search(r"\b(height|ROWS|many)\b", source.text)
+        # Blocks of a vector are one row.
+        is_block = f"{row} * {width}" in code(kernel.node)
+        if not row or is_block or width not in passed or not clear or last.annotation is None:
+            continue
+        if not m.matches(index, m.Index(m.Tuple([m.Element()]))):
+            continue
+        count = (
+            cst.ensure_type(cst.ensure_type(index, cst.Index).value, cst.Tuple).elements[0].value
+        )
+        many = f"many = max(1, {values} // {code(passed[width])})\n{line[1]}"
+        grid, end = source.spans[count], source.spans[last.annotation].end
+        edits = [
+            *_widened(source, kernel, row),
+            Edit(end, end, ", height, ROWS: tl.constexpr"),
+            Edit(launch.start, launch.start, many),
+            Edit(grid.start, grid.end, f"triton.cdiv({code(count)}, many)"),
+            Edit(launch.end, launch.end, f", height={code(count)}, ROWS=many"),
+        ]
+        return edited(given_source, edits)
+    return None
+
+
+def _row_of(kernel: Kernel) -> str:
+    """The variable of the program's row, where all that is done suits several rows; else ""."""
+    body = kernel.node.body
+    calls = {code(cst.ensure_type(one, cst.Call).func) for one in m.findall(body, m.Call())}
+    known = {name for name in calls if name in BY_VALUE | FOLDS or name.endswith(".to")}
+    shaped = m.If() | m.While() | m.Return() | m.IfExp() | m.Subscript()
+    rows = re.findall(
+        r"^(\w+) = tl\.program_id\(0\)(?:\.to\(tl\.int64\))?$",
+        "\n".join(code(one).strip() for one in body.body),
+        re.MULTILINE,
+    )
+    text = code(body)
+    once = len(rows) == 1 and text.count("tl.program_id") == 1
+    folds = sum(text.count(f"{name}(") for name in FOLDS)
+    if not once or calls != known or m.findall(body, shaped) or folds != text.count(", axis=0)"):
+        return ""
+    return rows[0] if all(_keeps_shapes(kernel, loop) for loop in m.findall(body, m.For())) else ""
+
+
+def _keeps_shapes(kernel: Kernel, loop: cst.CSTNode) -> bool:
+    """Whether what a loop changes are values of rows before it already, and no single number."""
+    changed = {
+        code(cst.ensure_type(one, cst.AugAssign).target) for one in m.findall(loop, m.AugAssign())
+    }
+    changed |= {name for name, _ in _assigned(loop)}
+    before = [(name, value) for name, value in _assigned(kernel.node.body) if name in changed]
+    inside = {value for _, value in _assigned(loop)}
+    return all("tl.load" in code(value) for _, value in before if value not in inside)
+
+
+def _assigned(node: cst.CSTNode) -> list[tuple[str, cst.BaseExpression]]:
+    found = [cst.ensure_type(one, cst.Assign) for one in m.findall(node, m.Assign())]
+    return [(code(one.targets[0].target), one.value) for one in found]
+
+
+def _width(kernel: Kernel) -> str:
+    """The parameter that every row's values are counted by; "" where there are several."""
+    calls = [cst.ensure_type(one, cst.Call) for one in _calls(kernel, "tl.arange")]
+    widths = {code(one.args[-1].value) for one in calls if code(one.args[0].value) == "0"}
+    return widths.pop() if len(widths) == 1 and widths <= kernel.constexprs else ""
+
+
+def _calls(kernel: Kernel, *names: str) -> Iterator[cst.Call]:
+    for one in m.findall(kernel.node.body, m.Call()):
+        call = cst.ensure_type(one, cst.Call)
+        if code(call.func) in names:
+            yield call
+
+
+def _widened(source: TritonSource, kernel: Kernel, row: str) -> Iterator[Edit]:
+    """Each row's values side by side, what they come to in a column, and no row beyond the last."""
+    for call in _calls(kernel, "tl.program_id", "tl.arange"):
+        at = source.spans[call]
+        is_row = code(call.func) == "tl.program_id"
+        yield Edit(at.start, at.end, ALL_ROWS if is_row else f"{code(call)}[None, :]")
+    for call in _calls(kernel, *FOLDS):
+        at = source.spans[call.args[-1].value]
+        yield Edit(at.start, at.end, "1, keep_dims=True")
+    of_row = {row}
+    for name, value in _assigned(kernel.node.body):
+        if any(_reads(value, known) for known in of_row):
+            of_row.add(name)
+    for call in _calls(kernel, "tl.load", "tl.store"):
+        if not any(_reads(call.args[0].value, known) for known in of_row):
+            continue
+        masks = [arg.value for arg in call.args if arg.keyword and arg.keyword.value == "mask"]
+        at = source.spans[masks[0] if masks else call.args[-1].value]
+        if masks:
+            yield Edit(at.start, at.start, "(")
+        text = f") & ({row} < height)" if masks else f", mask={row} < height"
+        yield Edit(at.end, at.end, text)

@@ -1,30 +1,37 @@
 """Run as a module: each shipped Triton v0 on the cases of Triton's interpreter.
 
-Or, with a folder, each of its files `<problem>.<anything>.py` in the place of v0. Prints JSON:
-file → the largest error of any case and output, as a share of its tolerance.
+Or, with a folder, each of its files `<problem>.<anything>.py` in the place of v0, which is also
+compiled for a GPU that is not here. Prints JSON: file → the largest error of any case and output,
+as a share of its tolerance.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import runpy
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from campaigns.evaluator.backends.triton import compile_for
 from campaigns.evaluator.contract.problem import ProblemSpec
+from campaigns.evaluator.interpreter import stand_in
 from campaigns.evaluator.judge.correctness.output_comparison import compare
 from campaigns.evaluator.judge.correctness.tolerance import tolerances
 from campaigns.evaluator.problem_code.code import ProblemCode
 from campaigns.evaluator.reference.reference import Reference, is_tensor
+from campaigns.evaluator.sandbox.processes import describe_status, fork
 from campaigns.problems.shipped import shipped_problems
 
 SEED = 1
 POISON = 0x5A
+TARGET = "sm_90"
 
 
 def mend_interpreter() -> None:
@@ -75,12 +82,37 @@ def worst_margin(spec: ProblemSpec, path: Path) -> float:
     return max(margins)
 
 
+def compile_all(specs: Mapping[Path, ProblemSpec]) -> int:
+    """In a process that does not interpret; each file in another one, which a compiler may end."""
+    importlib.import_module("triton")
+    for path, spec in specs.items():
+        child = fork(lambda s=spec, p=path: compile_cases(s, p), sys.stderr.fileno())
+        wait(child, f"{path.name} for {TARGET}: ")
+    return 0
+
+
+def compile_cases(spec: ProblemSpec, path: Path) -> int:
+    reference = Reference(ProblemCode(spec.folder))
+    for case in spec.cases_of("triton", "cpu"):
+        compile_for(TARGET, path, reference.layout(case.case, "cpu"))
+    return 0
+
+
+def wait(child: int, what: str) -> None:
+    _, status = os.waitpid(child, 0)
+    if status:
+        raise SystemExit(f"{what}{describe_status(status)}")
+
+
 if __name__ == "__main__":
-    os.environ["TRITON_INTERPRET"] = "1"
-    mend_interpreter()
     known = {spec.name: spec for spec in shipped_problems() if "triton" in spec.files}
     files = {name: spec.folder / spec.files["triton"] for name, spec in known.items()}
     if sys.argv[1:]:
         files = {path.stem: path for path in sorted(Path(sys.argv[1]).glob("*.py"))}
+        specs = {path: known[name.partition(".")[0]] for name, path in files.items()}
+        wait(fork(lambda: compile_all(specs), sys.stderr.fileno()), "")
+    os.environ["TRITON_INTERPRET"] = "1"
+    stand_in.put_in(TARGET)
+    mend_interpreter()
     margins = {n: worst_margin(known[n.partition(".")[0]], path) for n, path in files.items()}
     print(json.dumps(margins))

@@ -13,6 +13,8 @@ from campaigns.evaluator.contract import Source
 from campaigns.problems.shipped import shipped_problems
 from campaigns.proposers.base import Situation
 from campaigns.proposers.recipes.base import recipes
+from campaigns.spaces.constraints import DeviceLimits
+from campaigns.spaces.find import space_of
 from campaigns.syntax.tunables import find_tunables
 from tests.campaigns.problems.test_problems import SMALL, reference_module, run_cpp, worst_margin
 
@@ -41,6 +43,13 @@ CHAINS = [
     ("triton", "matmul", ("triton.grouped_order", "triton.even_tiles")),
     ("triton", "matmul", ("triton.even_tiles", "triton.grouped_order")),
     ("triton", "matmul", ("triton.split_k", "triton.even_tiles")),
+    ("triton", "matmul", ("triton.persistent", "triton.even_tiles")),
+    ("triton", "matmul", ("triton.persistent", "triton.descriptors")),
+    (
+        "triton",
+        "matmul",
+        ("triton.grouped_order", "triton.even_tiles", "triton.descriptors", "triton.persistent"),
+    ),
     ("triton", "vector_add", ("triton.blocks_per_program",)),
 ]
 FOREIGN = {
@@ -107,33 +116,219 @@ PRODUCTS = {
 }
 # Recipes that know a structure, whatever the operation, and the shipped problems that have it.
 STRUCTURES = {
+    "triton.apart_masks": {"attention", "attention_float32"},
+    "triton.descriptors": PRODUCTS - {"linear"},
     "triton.even_tiles": PRODUCTS,
     "triton.exp2": {"attention", "attention_float32"},
     "triton.grouped_order": PRODUCTS | {"matmul_int4"},
+    "triton.keys_per_turn": {"attention_decode"},
+    "triton.persistent": PRODUCTS | {"matmul_int4"},
+    "triton.share_heads": {"attention_decode"},
+    "triton.split_keys": {"attention_decode"},
     "triton.split_k": {"linear", "matmul", "matmul_bf16", "matmul_skinny"},
     "triton.row_at_once": {
         *("add_rmsnorm", "cross_entropy", "embedding", "layernorm", "layernorm_backward"),
         *("quantize_fp8", "rmsnorm", "softmax_wide"),
     },
+    "triton.rows_per_program": {"embedding", "softmax", "topk"},
 }
 
 
+# One after the other.
+STRUCTURE_CHAINS = {
+    ("triton.apart_masks", "triton.exp2"): {"attention", "attention_float32"},
+    ("triton.exp2", "triton.apart_masks"): {"attention", "attention_float32"},
+    ("triton.grouped_order", "triton.even_tiles", "triton.persistent"): PRODUCTS,
+    (
+        *("triton.grouped_order", "triton.even_tiles"),
+        *("triton.persistent", "triton.descriptors"),
+    ): PRODUCTS - {"linear"},
+    ("triton.descriptors", "triton.grouped_order", "triton.persistent"): PRODUCTS - {"linear"},
+    ("triton.row_at_once", "triton.rows_per_program"): {
+        *("add_rmsnorm", "cross_entropy", "embedding", "layernorm", "layernorm_backward"),
+        *("quantize_fp8", "rmsnorm"),
+    },
+    ("triton.share_heads", "triton.split_keys"): {"attention_decode"},
+    ("triton.share_heads", "triton.exp2", "triton.split_keys"): {"attention_decode"},
+    ("triton.keys_per_turn", "triton.share_heads", "triton.split_keys"): {"attention_decode"},
+    ("triton.share_heads", "triton.split_keys", "triton.keys_per_turn"): {"attention_decode"},
+}
+ALONE = {(name,): problems for name, problems in STRUCTURES.items()}
+
+
 @pytest.mark.judged
-def test_a_structure_is_rewritten_into_one_with_the_same_answers(tmp_path):
+@pytest.mark.parametrize("names", [*ALONE, *STRUCTURE_CHAINS], ids="+".join)
+def test_a_structure_is_rewritten_into_one_with_the_same_answers(names, tmp_path):
+    wanted = set()
     for spec in (one for one in shipped_problems() if "triton" in one.files):
         source = Source("v0.py", (spec.folder / spec.files["triton"]).read_text())
-        for name in STRUCTURES:
-            recipe = recipes()[name]
-            for variant in recipe.variants(situation(spec.op, "triton", source))[:1]:
-                (tmp_path / f"{spec.name}.{name}.py").write_text(variant.source.text)
-                assert not recipe.variants(situation(spec.op, "triton", variant.source))
+        for name in names:
+            made = recipes()[name].variants(situation(spec.op, "triton", source))
+            if not made:
+                break
+            source = made[0].source
+            assert not recipes()[name].variants(situation(spec.op, "triton", source))
+        else:
+            wanted.add(spec.name)
+            (tmp_path / f"{spec.name}.py").write_text(source.text)
+    assert wanted == (ALONE | STRUCTURE_CHAINS)[names]
     command = [sys.executable, "-m", "tests.campaigns.problems.interpreted", tmp_path]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     margins = json.loads(done.stdout)
-    wanted = {f"{problem}.{name}" for name, found in STRUCTURES.items() for problem in found}
     assert margins.keys() == wanted
     assert {name: each for name, each in margins.items() if not each <= 1} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("triton.persistent", "tl.program_id(1)", "tl.program_id(0)"),
+        ("triton.persistent", "(triton.cdiv(M, block_m),", "(triton.cdiv(2 * M, block_m),"),
+        ("triton.persistent", "    inner = ", "    if K == 0:\n        return\n    inner = "),
+        ("triton.descriptors", "(rows[:, None] < M) &", "(rows[:, None] > 0) &"),
+        (
+            "triton.descriptors",
+            "(columns[None, :] < N)\n        a =",
+            "(rows[None, :] < N)\n        a =",
+        ),
+        ("triton.descriptors", "rows[:, None] * K + k", "rows[:, None] * N + k"),
+        ("triton.descriptors", "k = start + inner", "k = start + inner\n        k = k + 1"),
+        (
+            "triton.descriptors",
+            "inner = tl.arange(0, BLOCK_K)",
+            "inner = 1 + tl.arange(0, BLOCK_K)",
+        ),
+        ("triton.descriptors", "    matmul_tiles[", "    done = matmul_tiles["),
+    ],
+)
+def test_a_product_that_is_another_stays(name, old, new):
+    text = (FOLDER / "matmul_bf16" / "v0.py").read_text()
+    recipe = recipes()[name]
+    assert old in text
+    assert recipe.variants(situation("matmul", "triton", Source("v0.py", text)))
+    changed = Source("v0.py", text.replace(old, new))
+    assert not recipe.variants(situation("matmul", "triton", changed))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("tl.max(scores, axis=0)", "tl.cumsum(scores, axis=0)"),
+        (
+            "    for k in range(K):\n",
+            "    best = 0.0\n    for k in range(K):\n        best += tl.max(scores, axis=0)\n",
+        ),
+        ("row * E", "row * BLOCK"),
+        ("[(N,)]", "[(N, 1)]"),
+        ("columns == place", "columns[:] == place"),
+    ],
+)
+def test_rows_that_more_is_done_with_stay_alone(old, new):
+    text = (FOLDER / "topk" / "v0.py").read_text()
+    recipe = recipes()["triton.rows_per_program"]
+    assert old in text
+    assert recipe.variants(situation("topk", "triton", Source("v0.py", text)))
+    changed = Source("v0.py", text.replace(old, new))
+    assert not recipe.variants(situation("topk", "triton", changed))
+
+
+@pytest.mark.parametrize("before", ["triton.descriptors", "triton.persistent"])
+def test_sums_of_tiles_that_are_moved_otherwise_are_not_split(before):
+    made = chained("matmul_skinny", "triton", (before,))
+    assert not recipes()["triton.split_k"].variants(situation("matmul", "triton", made))
+
+
+DECODE = (FOLDER / "attention_decode" / "v0.py").read_text()
+
+
+@pytest.mark.parametrize("name", ["triton.share_heads", "triton.split_keys"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("[(B, H)]", "[(B, H, 1)]"),
+        ("tl.store(o_ptr + at, (mixed / total)", "tl.store(o_ptr + at, (mixed / total * 2)"),
+        ("tl.maximum(peak, tl.max(scores, axis=0))", "tl.max(scores, axis=0)"),
+        ("range(0, length, PAGE)", "range(PAGE, length, PAGE)"),
+        ("total = 0.0", "total = 1.0"),
+        ("*(q, k_pages, v_pages, block_table, lengths, o, H,", "*(*given, H,"),
+    ],
+)
+def test_a_decoding_that_is_another_stays(name, old, new):
+    recipe = recipes()[name]
+    assert old in DECODE
+    assert recipe.variants(situation("paged_attention", "triton", Source("v0.py", DECODE)))
+    changed = situation("paged_attention", "triton", Source("v0.py", DECODE.replace(old, new)))
+    assert not recipe.variants(changed)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("range(0, length, PAGE)", "range(0, length, 2 * PAGE)"),
+        ("start // PAGE)", "start // 16)"),
+        ("page * PAGE + places", "page * PAGE + 2 * places"),
+        ("    page = ", "    token = 0\n        page = "),
+    ],
+)
+def test_pages_that_lie_otherwise_are_taken_one_by_one(old, new):
+    recipe = recipes()["triton.keys_per_turn"]
+    assert old in DECODE
+    changed = situation("paged_attention", "triton", Source("v0.py", DECODE.replace(old, new)))
+    assert not recipe.variants(changed)
+
+
+@pytest.mark.parametrize(
+    ("problem", "names", "knobs"),
+    [
+        ("attention", ("triton.apart_masks", "triton.exp2"), {"BLOCK_M", "BLOCK_N"}),
+        ("attention_float32", ("triton.apart_masks",), {"BLOCK_M", "BLOCK_N"}),
+        ("attention_decode", ("triton.share_heads", "triton.keys_per_turn"), {"KEYS"}),
+        ("matmul_bf16", ("triton.descriptors",), {"BLOCK_M", "BLOCK_N", "BLOCK_K"}),
+        (
+            "matmul_bf16",
+            ("triton.grouped_order", "triton.persistent", "triton.descriptors"),
+            {"BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP"},
+        ),
+    ],
+)
+def test_a_rewritten_kernel_is_tuned_as_before(problem, names, knobs):
+    source = chained(problem, "triton", names)
+    space = space_of(source, "triton", DeviceLimits(shared_bytes_per_block=232448), element_bytes=2)
+    wanted = knobs | {"num_warps", "num_stages"}
+    assert {knob.name for knob in space.knobs} == wanted
+    good = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP": 8, "KEYS": 64}
+    point = {"num_warps": 8, "num_stages": 3} | {name: good[name] for name in knobs}
+    assert all(constraint.holds(point) for constraint in space.constraints)
+
+
+def test_heads_are_shared_before_keys_are_split():
+    split = recipes()["triton.split_keys"].variants(
+        situation("paged_attention", "triton", Source("v0.py", DECODE))
+    )
+    assert [one.params["parts"] for one in split] == [4, 8, 16]
+    assert "PARTS" in {one.name for one in find_tunables(split[0].source, "triton")}
+    later = situation("paged_attention", "triton", split[0].source)
+    assert not recipes()["triton.share_heads"].variants(later)
+
+
+@pytest.mark.parametrize("name", ["attention", "attention_float32"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("range(0, ", "range(BLOCK_N, "),
+        ("keys[:, None] < S", "keys[:, None] < S - 1"),
+        ("scores = tl.where(", "scores = tl.where(keys > 0) & ("),
+        ("keys = start", "keys = start + 1"),
+    ],
+)
+def test_masks_that_are_not_of_the_end_and_the_diagonal_stay(name, old, new):
+    text = (FOLDER / name / "v0.py").read_text()
+    recipe = recipes()["triton.apart_masks"]
+    assert old in text
+    assert recipe.variants(situation("attention", "triton", Source("v0.py", text)))
+    changed = Source("v0.py", text.replace(old, new))
+    assert not recipe.variants(situation("attention", "triton", changed))
 
 
 WALKS = """

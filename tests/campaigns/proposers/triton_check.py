@@ -17,17 +17,19 @@ from pathlib import Path
 from campaigns.evaluator.backends.triton import compile_for
 from campaigns.evaluator.builds.python_entry import load_candidate
 from campaigns.evaluator.contract.layout import Plain, ScalarArg, lay_out
-from campaigns.evaluator.interpreter.stand_in import install_stub
-from campaigns.evaluator.sandbox.processes import describe_status, fork
+from campaigns.evaluator.interpreter.stand_in import install_stub, put_in
+from campaigns.evaluator.sandbox.processes import fork
+from tests.campaigns.problems.interpreted import wait
 from tests.campaigns.problems.test_problems import SMALL, reference_module, worst_margin
 
 TARGETS = ("sm_90", "gfx942")
 
 
 def main(folder: Path) -> None:
-    _wait(fork(lambda: _compile_all(folder), sys.stderr.fileno()), "")
+    wait(fork(lambda: _compile_all(folder), sys.stderr.fileno()), "")
     os.environ["TRITON_INTERPRET"] = "1"
     install_stub(TARGETS[0])
+    put_in(TARGETS[0])
     print(json.dumps({path.name: _margin(path) for path in sorted(folder.glob("*.py"))}))
 
 
@@ -38,14 +40,8 @@ def _compile_all(folder: Path) -> int:
     for path in sorted(folder.glob("*.py")):
         for target in TARGETS:
             child = fork(lambda t=target, p=path: _compile(t, p), sys.stderr.fileno())
-            _wait(child, f"{path.name} for {target}: ")
+            wait(child, f"{path.name} for {target}: ")
     return 0
-
-
-def _wait(child: int, what: str) -> None:
-    _, status = os.waitpid(child, 0)
-    if status:
-        raise SystemExit(f"{what}{describe_status(status)}")
 
 
 def _compile(target: str, path: Path) -> int:
