@@ -2,7 +2,6 @@
 
 import importlib.util
 
-import pytest
 import torch
 
 from campaigns.devices.problem_code import inductor_text
@@ -42,7 +41,6 @@ def get_init_inputs():
 """
 
 
-@pytest.mark.judged
 def test_it_is_right_in_cpp(tmp_path):
     given = Given("", "", reference_file="model.py", reference=MODULE, name="rows")
     folder = written_files(written(propose(given)), tmp_path)
