@@ -6,25 +6,15 @@ file → the largest error of any case and output, as a share of its tolerance.
 
 from __future__ import annotations
 
-import json
 import os
 import runpy
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from campaigns.evaluator.contract.problem import ProblemSpec
-from campaigns.evaluator.judge.correctness.output_comparison import compare
-from campaigns.evaluator.judge.correctness.tolerance import tolerances
-from campaigns.evaluator.problem_code.code import ProblemCode
-from campaigns.evaluator.reference.reference import Reference, is_tensor
-from campaigns.problems.shipped import shipped_problems
-
-SEED = 1
-POISON = 0x5A
+from tests.campaigns.problems.margins import Run, print_margins
 
 
 def mend_interpreter() -> None:
@@ -56,31 +46,11 @@ def mend_interpreter() -> None:
     interpreter.InterpreterBuilder.create_dot = create_dot
 
 
-def worst_margin(spec: ProblemSpec, path: Path) -> float:
-    """Of outputs that held other values before."""
-    reference = Reference(ProblemCode(spec.folder))
-    run_kernel = runpy.run_path(str(path))["run_kernel"]
-    margins = []
-    for case in spec.cases_of("triton", "cpu"):
-        example = reference.example(case.case, SEED, "cpu")
-        right = reference.one(example.inputs, example.outputs)
-        given = {n: v.clone() if is_tensor(v) else v for n, v in example.inputs.items()}
-        layout = reference.layout(case.case, "cpu", example=example)
-        for arg in layout.outputs:
-            if not arg.update:
-                given[arg.name].view(torch.uint8).fill_(POISON)
-        run_kernel(**given)
-        allowed = tolerances(spec, layout)
-        margins += [compare(given[n], right[n], allowed[n]).margin for n in example.outputs]
-    return max(margins)
+def load(path: Path) -> Run:
+    return runpy.run_path(str(path))["run_kernel"]
 
 
 if __name__ == "__main__":
     os.environ["TRITON_INTERPRET"] = "1"
     mend_interpreter()
-    known = {spec.name: spec for spec in shipped_problems() if "triton" in spec.files}
-    files = {name: spec.folder / spec.files["triton"] for name, spec in known.items()}
-    if sys.argv[1:]:
-        files = {path.stem: path for path in sorted(Path(sys.argv[1]).glob("*.py"))}
-    margins = {n: worst_margin(known[n.partition(".")[0]], path) for n, path in files.items()}
-    print(json.dumps(margins))
+    print_margins("triton", load)
