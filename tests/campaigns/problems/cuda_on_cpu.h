@@ -20,7 +20,7 @@
 #define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-#define __align__(bytes) alignas(bytes)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 // Blocks run one after the other, so that one place serves all of them.
 #define __shared__ static
 
