@@ -11,6 +11,7 @@ from tree_sitter import Node
 from campaigns.syntax.c_family import (
     ASSIGNMENTS,
     declared_name,
+    declared_names,
     functions,
     names_in,
     parameters,
@@ -31,7 +32,7 @@ PURE = re.compile(
     r"(exp|exp2|log|log2|log1p|sqrt|rsqrt|tanh|erf|sin|cos|fabs|floor|ceil|rint|round|fmax|fmin"
     r"|fma|pow)f?|max|min|abs|static_cast|__\w+2\w+|__expf|__logf|__fdividef|__nv_cvt_\w+|__half"
 )
-NO_CODE = re.compile(r"//.*|\".*?\"")
+NO_CODE = re.compile(r"//.*|\".*?\"|\w+_cast\b")
 JUMPS = ("return_statement", "break_statement", "continue_statement", "goto_statement")
 
 
@@ -81,7 +82,7 @@ def _is_plain(node: Node, pointers: Iterable[str]) -> bool:
         assigns = [child.type for child in node.named_children] == ["assignment_expression"]
     else:
         assigns = node.type == "declaration"
-    writes = [*walk(node, *ASSIGNMENTS, "lambda_expression")]
+    writes = [*walk(node, *ASSIGNMENTS, "lambda_expression", "reference_declarator")]
     if not assigns or len(writes) != (node.type == "expression_statement"):
         return False
     names = [name for name in walk(node, "identifier") if text_of(name) in pointers]
@@ -253,3 +254,23 @@ def without_unused(text: str, names: Sequence[str]) -> str:
             line = rf"\n *(?:constexpr int|dim3) {name}\b[^;]*;"
             text = re.sub(rf"(?<=\n){line}\n(?=\n)|{line}", "", text)
     return text
+
+
+def words(text: str) -> set[str]:
+    """The names that a template introduces, and those that it uses."""
+    return set(re.findall(r"(?<![$\w{.])[A-Za-z]\w*", NO_CODE.sub("", text)))
+
+
+def lines(code: Iterable[Node]) -> str:
+    """Statements as text."""
+    return "\n".join(map(text_of, code))
+
+
+def needed(before: Sequence[Node], *code: Node, without: str = "") -> tuple[str, set[str]]:
+    """The declarations that code needs, as text, and the names that those and the code mention."""
+    names, found = set().union(*map(names_in, code)) - {without}, ""
+    for one in reversed(before):
+        if declared_names(one) & names:
+            found = f"{text_of(one)}\n{found}"
+            names |= names_in(one)
+    return found, names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from string import Template
 
@@ -11,18 +11,16 @@ from tree_sitter import Node
 
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Category, Situation, Variant
-from campaigns.proposers.recipes.base import Recipe, template
+from campaigns.proposers.recipes.base import Recipe, filled, template
 from campaigns.spaces.c_launches import CudaLaunch, kernels_of, launches_of
 from campaigns.syntax.c_family import (
     counted_loop,
-    declared_names,
     names_in,
     parse,
     statements,
     text_of,
 )
 from campaigns.syntax.cuda_source import (
-    NO_CODE,
     PLACES,
     SAME,
     UNIT,
@@ -30,9 +28,12 @@ from campaigns.syntax.cuda_source import (
     ThreadWork,
     accesses,
     is_plain,
+    lines,
+    needed,
     pointers_of,
     thread_work,
     without_unused,
+    words,
 )
 from campaigns.syntax.edits import Edit, edited
 
@@ -85,21 +86,16 @@ def read_product(text: str, kind: str) -> ProductKernel | None:
     Precondition: one loop adds up products of two factors, of which one depends on the row and the
     other on the column; what stands before it only declares, and what it reads is not written.
     """
-    root, words = parse(text, cuda=True), _words(template(kind))
+    root, taken = parse(text, cuda=True), words(template(kind)) - PLACES
     for name, kernel in kernels_of(root).items() if root else ():
         launches = [launch for launch in launches_of(root or kernel) if launch.kernel == name]
         work = thread_work(kernel)
-        if work is None or len(launches) != 1 or names_in(kernel) & words - PLACES:
+        if work is None or len(launches) != 1 or names_in(kernel) & taken:
             continue
         sides = _sides(work, launches[0])
         if len(sides) == 2 and (found := _product(work, launches[0], sides)):
             return found
     return None
-
-
-def _words(text: str) -> set[str]:
-    """The names that a template introduces, and those that it uses."""
-    return set(re.findall(r"(?<![$\w{])[A-Za-z]\w*", NO_CODE.sub("", text)))
 
 
 def _sides(work: ThreadWork, launch: CudaLaunch) -> list[tuple[str, str]]:
@@ -131,47 +127,33 @@ def _product(
     # `sum += left * right;`
     target, added, value = body[0].named_children[0].children
     total, factors = text_of(target), value.named_children
-    starts = re.search(rf"float {total} = 0(\.0*)?f?;", _lines(before))
+    starts = re.search(rf"float {total} = 0(\.0*)?f?;", lines(before))
     pointers = pointers_of(work.kernel)
     written = {pointers.get(one.base, "") for one in accesses(after) if one.written}
     read = {pointers.get(one.base, "") for one in accesses([*before, *body])}
     row, column, k = work.indices["y"].name, work.indices["x"].name, loop.variable
-    if column in names_in(factors[0]) or column in _needed(before, factors[0])[1]:
+    if column in names_in(factors[0]) or column in needed(before, factors[0])[1]:
         factors = factors[::-1]
-    needs = [_needed(before, factor) for factor in factors]
+    needs = [needed(before, factor) for factor in factors]
     used = [names & {row, column, total} for _, names in needs]
     product = [added.type, *(child.type for child in value.children[1:2])] == ["+=", "*"]
     if not (product and starts) or used != [{row}, {column}] or not written.isdisjoint(read):
         return None
     parts = {
         "head": text_of(work.kernel).partition("{")[0],
-        "ending": _lines(after),
-        "needs": _needed(before, *after, without=total)[0],
+        "ending": lines(after),
+        "needs": needed(before, *after, without=total)[0],
         "depth": loop.stop,
         **dict(zip(("row", "column", "k", "sum"), (row, column, k, total), strict=True)),
         **dict(zip(("columns", "rows"), (limit for limit, _ in sides), strict=True)),
     }
     for side, factor, (declared, _) in zip(("left", "right"), factors, needs, strict=True):
         parts |= {side: text_of(factor), f"{side}_needs": declared}
-        parts[f"{side}_value"] = _lines(one.node for one in accesses([factor]))
+        parts[f"{side}_value"] = lines(one.node for one in accesses([factor]))
     runs = (_run(factors[0], before, k), _run(factors[1], before, k, column))
     wide, high = (passed for _, passed in sides)
     grid = f"dim3(({wide} + COLUMNS - 1) / COLUMNS, ({high} + ROWS - 1) / ROWS)"
     return ProductKernel(work.kernel, parts, launch, grid, runs, not work.indices["y"].by_thread)
-
-
-def _lines(code: Iterable[Node]) -> str:
-    return "\n".join(map(text_of, code))
-
-
-def _needed(before: Sequence[Node], *code: Node, without: str = "") -> tuple[str, set[str]]:
-    """The declarations that code needs, as text, and the names that those and the code mention."""
-    names, found = set().union(*map(names_in, code)) - {without}, ""
-    for one in reversed(before):
-        if declared_names(one) & names:
-            found = f"{text_of(one)}\n{found}"
-            names |= names_in(one)
-    return found, names
 
 
 def _run(factor: Node, before: Sequence[Node], *variables: str) -> str:
@@ -182,14 +164,6 @@ def _run(factor: Node, before: Sequence[Node], *variables: str) -> str:
         if [(base, strides.of(one.index)) for base, one in found] == [(SAME, UNIT)]:
             return variable
     return ""
-
-
-def _filled(text: str, parts: Mapping[str, object]) -> str:
-    """A template with parts of one or several lines, which get the indent of where they stand."""
-    lines = [(line, line[: len(line) - len(line.lstrip())]) for line in text.splitlines()]
-    return "\n".join(
-        Template(line).substitute(parts).replace("\n", f"\n{indent}") for line, indent in lines
-    )
 
 
 def _variants(
@@ -206,7 +180,7 @@ def _variants(
     made = []
     for size in sorted(tiles, key=lambda tile: tile[0] if found.is_skinny else 0):
         numbers = dict(zip(("tile_rows", "tile_columns", "down", "across"), size, strict=True))
-        text = _filled(template(kind), {**found.parts, **fields, **numbers})
+        text = filled(template(kind), {**found.parts, **fields, **numbers})
         kernel = Edit(found.node.start_byte, found.node.end_byte, text.strip())
         new = edited(source, [kernel, launch])
         new = Source(new.name, without_unused(new.text, old), new.flags)

@@ -28,6 +28,7 @@ BF16_PRODUCTS = {"matmul_bf16", "matmul_bias_gelu", "matmul_skinny"}
 STRUCTURES = {
     ("cuda.tensor_cores",): BF16_PRODUCTS,
     ("cuda.threads_share_row",): ROWS,
+    ("cuda.vector_loads",): {"embedding", "rope", "silu_mul", "vector_add"},
     ("cuda.tile_product",): BF16_PRODUCTS | {"matmul", "matmul_fp8"},
 }
 
@@ -193,3 +194,30 @@ def test_a_product_of_square_matrices_is_one_too():
 def test_what_tensor_cores_cannot_read_is_left_to_other_units(old, new):
     source = Source("v0.cu", v0("matmul_bf16").text.replace(old, new))
     assert variants_of("cuda.tensor_cores", source) == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("output[i] =", "output[2 * i] ="),
+        ("output[i] =", "output[i / 2] ="),
+        ("output[i] =", "output[count - i] ="),
+        ("__bfloat162float(up[i])", "__bfloat162float(up[i % threadIdx.x])"),
+        ("__bfloat162float(up[i])", "__bfloat162float(output[i + 1])"),
+        ("up[i]", "up[i * i]"),
+        ("if (i >= count) return;", "if (i > count) return;"),
+        ("(count + THREADS - 1) / THREADS", "count"),
+        ("float g =", "__nv_bfloat16& place = output[i]; float g ="),
+        ("float g =", "__nv_bfloat16* place = &output[i]; *place = up[i]; float g ="),
+    ],
+)
+def test_values_that_are_no_neighbours_are_moved_one_by_one(old, new):
+    text = v0("silu_mul").text
+    assert old in text
+    assert variants_of("cuda.vector_loads", Source("v0.cu", text.replace(old, new))) == ()
+
+
+def test_rows_of_whole_vectors_are_asked_for_where_an_index_is_divided():
+    made = variants_of("cuda.vector_loads", v0("embedding"))[0].source.text
+    assert "D % VALUES == 0" in made
+    assert "VALUES == 0" not in variants_of("cuda.vector_loads", v0("vector_add"))[0].source.text
