@@ -20,7 +20,7 @@ from tests.campaigns.problems.margins import Run, print_margins
 
 HEADER = Path(__file__).with_suffix(".h")
 # `kernel<<<blocks, threads, …>>>(arguments);`, on one line or several.
-LAUNCH = re.compile(r"([\w:]+(?:<[^<>;]+>)?)<<<(.+?)>>>\s*(\(.*?\));", re.DOTALL)
+LAUNCH = re.compile(r"([\w:]+(?:<[^<>;]+>)?)\s*<<<(.+?)>>>\s*(\(.*?\));", re.DOTALL)
 CUDA_HEADER = re.compile(r"^#include <(cuda\w*|mma)\.h>$", re.MULTILINE)
 FLAGS = ("-O2", "-std=c++17", "-w", "-shared", "-fPIC", "-U_FORTIFY_SOURCE")
 
