@@ -145,6 +145,10 @@ def thread_work(kernel: Node) -> ThreadWork | None:
     bound = all(one.limit or not one.by_thread for one in indices.values())
     if not (known and bound and work) or foreign or (behind and not leaves):
         return None
+    # Another form of a kernel may need other threads, and stands with its constants before it.
+    alone = kernel.parent is not None and kernel.parent.type == "translation_unit"
+    if len(indices) != count or not alone or "__launch_bounds__" in text_of(kernel):
+        return None
     return ThreadWork(kernel, indices, guard, tuple(work))
 
 
@@ -220,7 +224,7 @@ class Strides:
         """The stride of an expression."""
         if node.type == "identifier":
             name = text_of(node)
-            return UNIT if name == self.variable else self._known.get(name, SAME)
+            return self._known.get(name, UNIT if name == self.variable else SAME)
         if node.type == "binary_expression":
             return self._of_two(node)
         inside = node.named_children

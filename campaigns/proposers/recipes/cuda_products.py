@@ -121,12 +121,18 @@ def _product(
         return None
     number = work.statements.index(loops[0])
     before, after = work.statements[:number], work.statements[number + 1 :]
-    declares = all(one.type == "declaration" for one in before)
-    if not declares or not is_plain([*before, *body, *after], work.kernel):
+    kinds = [one.type for one in (*before, *body)]
+    if kinds != [*number * ["declaration"], "expression_statement"] or not is_plain(
+        [*before, *body, *after], work.kernel
+    ):
         return None
     # `sum += left * right;`
-    target, added, value = body[0].named_children[0].children
-    total, factors = text_of(target), value.named_children
+    term = body[0].named_children[0].children
+    operators = [node.type for node in (*term[1:2], *term[-1:], *term[-1].children[1:2])]
+    total, factors = text_of(term[0]), term[-1].named_children
+    integers = {one.kind for one in work.indices.values()} == {"int"}
+    if operators != ["+=", "binary_expression", "*"] or not integers:
+        return None
     starts = re.search(rf"float {total} = 0(\.0*)?f?;", lines(before))
     pointers = pointers_of(work.kernel)
     written = {pointers.get(one.base, "") for one in accesses(after) if one.written}
@@ -136,8 +142,7 @@ def _product(
         factors = factors[::-1]
     needs = [needed(before, factor) for factor in factors]
     used = [names & {row, column, total} for _, names in needs]
-    product = [added.type, *(child.type for child in value.children[1:2])] == ["+=", "*"]
-    if not (product and starts) or used != [{row}, {column}] or not written.isdisjoint(read):
+    if not starts or used != [{row}, {column}] or not written.isdisjoint(read):
         return None
     parts = {
         "head": text_of(work.kernel).partition("{")[0],
@@ -161,7 +166,8 @@ def _run(factor: Node, before: Sequence[Node], *variables: str) -> str:
     for variable in variables:
         strides = Strides(variable).declare(before)
         found = [(strides.of(one.node.named_children[0]), one) for one in accesses([factor])]
-        if [(base, strides.of(one.index)) for base, one in found] == [(SAME, UNIT)]:
+        runs = [(base, strides.of(one.index)) for base, one in found] == [(SAME, UNIT)]
+        if runs and not strides.whole:
             return variable
     return ""
 

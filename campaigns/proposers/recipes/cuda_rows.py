@@ -192,6 +192,9 @@ def _own_columns(loops: Iterable[Loop], work: ThreadWork) -> bool:
             if stride == UNIT and not names_in(one.index) & local:
                 column = re.sub(rf"\b{loop.variable}\b", "@", squeezed(one.index))
                 places[one.node.id] = f"{one.base}[{column}]"
+        # A remainder is the column of several threads.
+        if strides.whole:
+            return False
     pointers = pointers_of(work.kernel)
     every = [(pointers.get(one.base, ("",))[0], one) for one in accesses(work.statements)]
     written = {root for root, one in every if one.written}

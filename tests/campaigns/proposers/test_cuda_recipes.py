@@ -118,6 +118,10 @@ extern "C" void solve(const float* x, float* y, float* sums, int N, int D) {
         ("/ total;", "/ y[row * D];"),
         ("y[row * D + j] =", "y[row * D + j / 2] ="),
         ("y[row * D + j] =", "y[row] ="),
+        ("y[row * D + j] =", "y[row * D + j % 2] ="),
+        ("    int row", "    int block = blockIdx.x;\n    int row"),
+        ("__global__", "template <typename T> __global__"),
+        ("__global__ void", "__global__ void __launch_bounds__(64)"),
         ("x[row * D + j] / total", "y[row * D + D - 1 - j] / total"),
         ("total += x[row * D + j]", "total += x[j * N + row]"),
         ("total += x[row * D + j]", "total += x[row * D + j] * total"),
@@ -166,6 +170,9 @@ def test_a_transposed_factor_is_copied_along_its_rows(name, tmp_path):
     [
         ("float sum = 0.0f", "float sum = 1.0f"),
         ("sum += ", "sum -= "),
+        ("sum += ", "float part = "),
+        ("sum += __bfloat162float(a[k]) *", "sum += 1.0f;\n//"),
+        ("int row", "long row"),
         ("a[k]", "a[column]"),
         ("a[k]) *", "a[k]) +"),
         ("sum += __bfloat162float(a[k])", "sum += __bfloat162float(C[k])"),
@@ -191,7 +198,13 @@ def test_a_product_of_square_matrices_is_one_too():
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("a[k]", "a[2 * k]"), ("(a[k])", "(a[k]) / 2"), ("* N + column]", "* N + 2 * column]")],
+    [
+        ("a[k]", "a[2 * k]"),
+        ("a[k]", "a[k % 8]"),
+        ("sum += ", "sum += -"),
+        ("(a[k])", "(a[k]) / 2"),
+        ("* N + column]", "* N + 2 * column]"),
+    ],
 )
 def test_what_tensor_cores_cannot_read_is_left_to_other_units(old, new):
     source = Source("v0.cu", v0("matmul_bf16").text.replace(old, new))
@@ -207,6 +220,7 @@ def test_what_tensor_cores_cannot_read_is_left_to_other_units(old, new):
         ("__bfloat162float(up[i])", "__bfloat162float(up[i % threadIdx.x])"),
         ("__bfloat162float(up[i])", "__bfloat162float(output[i + 1])"),
         ("up[i]", "up[i * i]"),
+        ("float g =", "i = i / 2; float g ="),
         ("if (i >= count) return;", "if (i > count) return;"),
         ("(count + THREADS - 1) / THREADS", "count"),
         ("float g =", "__nv_bfloat16& place = output[i]; float g ="),
