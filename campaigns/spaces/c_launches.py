@@ -7,15 +7,19 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from campaigns.syntax.c_family import declared_name, functions, text_of, walk
+from campaigns.syntax.c_family import declared_name, functions, parameters, text_of, walk
 
 
 @dataclass(frozen=True, slots=True)
 class CudaLaunch:
-    """One `kernel<<<grid, block, …>>>(…)`. sides: what the block's lengths are written as."""
+    """One `kernel<<<grid, block, …>>>(…)`. sides: what the block's lengths are written as.
+
+    shape: all that stands between the name and the arguments.
+    """
 
     kernel: str
     node: Node
+    shape: Node
     grid: Node
     sides: tuple[Node, ...]
 
@@ -24,6 +28,14 @@ class CudaLaunch:
         """The threads of a block, as C."""
         sides = map(text_of, self.sides)
         return " * ".join(s if s.isidentifier() or s.isdigit() else f"({s})" for s in sides)
+
+    def given(self, kernel: Node) -> dict[str, str]:
+        """What it passes, by parameter; {} unless its shape is a grid and a block alone."""
+        names = [name for _, name in parameters(kernel)]
+        arguments = self.node.child_by_field_name("arguments")
+        passed = [text_of(one) for one in arguments.named_children] if arguments else []
+        plain = len(self.shape.named_children) == 2 and len(passed) == len(names)
+        return dict(zip(names, passed, strict=True)) if plain else {}
 
     @property
     def square(self) -> set[str]:
@@ -45,7 +57,7 @@ def launches_of(root: Node) -> Iterator[CudaLaunch]:
         inside = enclosing_function(call)
         sides = tuple(_sides(block, inside))
         grid = _dim3(text_of(grid), inside) or grid
-        yield CudaLaunch(text_of(kernel).split("<")[0], call, grid, sides)
+        yield CudaLaunch(text_of(kernel).split("<")[0], call, configuration, grid, sides)
 
 
 def enclosing_function(node: Node) -> Node:

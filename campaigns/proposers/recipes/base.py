@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import Template
 
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Category, Situation, Variant, discover
@@ -70,3 +71,11 @@ def single(source: Source) -> tuple[Variant, ...]:
 def template(name: str) -> str:
     """A complete kernel source of the folder `templates`."""
     return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def filled(text: str, parts: Mapping[str, object]) -> str:
+    """A template with parts of one or several lines, which get the indent of where they stand."""
+    lines = [(line, line[: len(line) - len(line.lstrip())]) for line in text.splitlines()]
+    return "\n".join(
+        Template(line).substitute(parts).replace("\n", f"\n{indent}") for line, indent in lines
+    )

@@ -8,7 +8,6 @@ as a share of its tolerance.
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import runpy
 import sys
@@ -22,15 +21,11 @@ import torch
 from campaigns.evaluator.backends.triton import compile_for
 from campaigns.evaluator.contract.problem import ProblemSpec
 from campaigns.evaluator.interpreter import stand_in
-from campaigns.evaluator.judge.correctness.output_comparison import compare
-from campaigns.evaluator.judge.correctness.tolerance import tolerances
 from campaigns.evaluator.problem_code.code import ProblemCode
-from campaigns.evaluator.reference.reference import Reference, is_tensor
+from campaigns.evaluator.reference.reference import Reference
 from campaigns.evaluator.sandbox.processes import describe_status, fork
-from campaigns.problems.shipped import shipped_problems
+from tests.campaigns.problems.margins import Run, named_files, print_margins
 
-SEED = 1
-POISON = 0x5A
 TARGET = "sm_90"
 
 
@@ -63,29 +58,14 @@ def mend_interpreter() -> None:
     interpreter.InterpreterBuilder.create_dot = create_dot
 
 
-def worst_margin(spec: ProblemSpec, path: Path) -> float:
-    """Of outputs that held other values before."""
-    reference = Reference(ProblemCode(spec.folder))
-    run_kernel = runpy.run_path(str(path))["run_kernel"]
-    margins = []
-    for case in spec.cases_of("triton", "cpu"):
-        example = reference.example(case.case, SEED, "cpu")
-        right = reference.one(example.inputs, example.outputs)
-        given = {n: v.clone() if is_tensor(v) else v for n, v in example.inputs.items()}
-        layout = reference.layout(case.case, "cpu", example=example)
-        for arg in layout.outputs:
-            if not arg.update:
-                given[arg.name].view(torch.uint8).fill_(POISON)
-        run_kernel(**given)
-        allowed = tolerances(spec, layout)
-        margins += [compare(given[n], right[n], allowed[n]).margin for n in example.outputs]
-    return max(margins)
+def load(path: Path) -> Run:
+    return runpy.run_path(str(path))["run_kernel"]
 
 
-def compile_all(specs: Mapping[Path, ProblemSpec]) -> int:
+def compile_all(files: Mapping[Path, ProblemSpec]) -> int:
     """In a process that does not interpret; each file in another one, which a compiler may end."""
     importlib.import_module("triton")
-    for path, spec in specs.items():
+    for path, spec in files.items():
         child = fork(lambda s=spec, p=path: compile_cases(s, p), sys.stderr.fileno())
         wait(child, f"{path.name} for {TARGET}: ")
     return 0
@@ -105,14 +85,10 @@ def wait(child: int, what: str) -> None:
 
 
 if __name__ == "__main__":
-    known = {spec.name: spec for spec in shipped_problems() if "triton" in spec.files}
-    files = {name: spec.folder / spec.files["triton"] for name, spec in known.items()}
+    kernels = named_files("triton")
     if sys.argv[1:]:
-        files = {path.stem: path for path in sorted(Path(sys.argv[1]).glob("*.py"))}
-        specs = {path: known[name.partition(".")[0]] for name, path in files.items()}
-        wait(fork(lambda: compile_all(specs), sys.stderr.fileno()), "")
+        wait(fork(lambda: compile_all(kernels), sys.stderr.fileno()), "")
     os.environ["TRITON_INTERPRET"] = "1"
     stand_in.put_in(TARGET)
     mend_interpreter()
-    margins = {n: worst_margin(known[n.partition(".")[0]], path) for n, path in files.items()}
-    print(json.dumps(margins))
+    print_margins(kernels, load)

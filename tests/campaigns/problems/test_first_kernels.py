@@ -19,16 +19,43 @@ PROBLEMS = {spec.name: spec for spec in shipped_problems()}
 NVCC = shutil.which("nvcc")
 
 
-@pytest.fixture(scope="module")
-def margins():
-    command = [sys.executable, "-m", "tests.campaigns.problems.interpreted"]
+def margins_by(module, *folder):
+    """The margins that a stand-in for a GPU tells, by the name of a file."""
+    command = [sys.executable, "-m", f"tests.campaigns.problems.{module}", *folder]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return json.loads(told.stdout.splitlines()[-1])
 
 
+@pytest.fixture(scope="module")
+def triton_margins():
+    return margins_by("interpreted")
+
+
+@pytest.fixture(scope="module")
+def cuda_margins():
+    return margins_by("cuda_on_cpu")
+
+
 @pytest.mark.parametrize("name", [name for name, one in PROBLEMS.items() if "triton" in one.files])
-def test_the_triton_v0_is_right_in_the_interpreter(name, margins):
-    assert 0 <= margins[name] <= 1
+def test_the_triton_v0_is_right_in_the_interpreter(name, triton_margins):
+    assert 0 <= triton_margins[name] <= 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name, one in PROBLEMS.items() if "cuda" in one.files])
+def test_the_cuda_v0_is_right_on_the_cpu(name, cuda_margins):
+    assert 0 <= cuda_margins[name] <= 1
+
+
+@pytest.mark.long
+def test_a_barrier_that_is_missing_changes_the_answer_on_the_cpu(tmp_path):
+    text = (PROBLEMS["sum"].folder / "v0.cu").read_text()
+    barrier = "        __syncthreads();\n"
+    assert barrier in text
+    (tmp_path / "sum.whole.cu").write_text(text)
+    (tmp_path / "sum.without.cu").write_text(text.replace(barrier, ""))
+    margins = margins_by("cuda_on_cpu", tmp_path)
+    assert margins["sum.whole"] <= 1 < margins["sum.without"]
 
 
 @pytest.mark.long

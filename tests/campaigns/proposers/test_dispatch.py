@@ -166,9 +166,11 @@ def test_r19_a_predicate_may_ask_for_the_integers_that_solve_receives():
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not on PATH")
 def test_r19_two_cuda_sources_compile_as_one(tmp_path):
     plain = v0("softmax", "cuda")
-    rows = chained("softmax", "cuda", ("cuda.block_per_row", "cuda.row_in_registers"))
+    rows = chained("softmax", "cuda", ("cuda.threads_share_row", "cuda.row_in_registers"))
     once = split(plain, rows, from_(2048), "cuda")
-    twice = split(once, chained("softmax", "cuda", ("cuda.block_per_row",)), from_(64), "cuda", 3)
+    twice = split(
+        once, chained("softmax", "cuda", ("cuda.threads_share_row",)), from_(64), "cuda", 3
+    )
     for made in (once, twice):
         assert set(cuda_kernels(made.text)) >= set(
             cuda_kernels(plain.text) + cuda_kernels(rows.text)

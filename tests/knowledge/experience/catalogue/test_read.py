@@ -88,5 +88,5 @@ def test_r42_a_name_of_several_backends_is_never_guessed():
     rows = SHIPPED_CATALOGUE.strategies.values()
     names = names_in((each.slug, each.backend, each.aliases) for each in rows)
     assert names.slug("tune.BLOCK", "") == "tune.BLOCK"
-    assert names.slug("cuda.block_per_row", "") == "cu.blockperrow"
+    assert names.slug("cuda.threads_share_row", "") == "cu.blockperrow"
     assert names.slug("n" * 200, "cpp") == "n" * 120
