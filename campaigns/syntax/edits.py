@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from string import Template
 
 from campaigns.evaluator.contract import Source
@@ -46,6 +47,9 @@ def edited(source: Source, edits: Iterable[Edit], *, flags: Iterable[str] = ()) 
 
 
 HOLE = re.compile(r"\\\$(\w+)")
+# In so many places a block is looked for. Of a text with more, nobody knows in time how often the
+# sketch stands in it.
+MOST_PLACES = 500
 
 
 def sketched(text: str, sketch: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
@@ -55,25 +59,49 @@ def sketched(text: str, sketch: Mapping[str, str]) -> tuple[str, Mapping[str, st
     whatever stands between them. `$name` is one word, the same one wherever it stands. Both results
     are empty where the blocks do not all stand in the text just once.
     """
-    known: set[str] = set()
-
-    def word(found: re.Match[str]) -> str:
-        name = found[1]
-        seen = name in known
-        known.add(name)
-        return rf"\b(?P={name})\b" if seen else rf"\b(?P<{name}>\w+)\b"
-
-    blocks = []
-    for number, block in enumerate(sketch):
-        lines = [HOLE.sub(word, re.escape(line)) for line in block.split("\n")]
-        inner = f"\n(?P=in_{number})".join(lines)
-        blocks.append(f"(?P<block_{number}>^(?P<in_{number}> *){inner}$)")
-    found = list(re.finditer(r"\n(?:.*\n)*?".join(blocks), text, re.MULTILINE))
-    if len(found) != 1:
+    left = iter(range(MOST_PLACES))
+    found = list(islice(_places(text, tuple(sketch), 0, {}, left), 2))
+    if len(found) != 1 or next(left, None) is None:
         return "", {}
-    words = {name: found[0][name] for name in known}
-    for number, become in reversed([*enumerate(sketch.values())]):
-        start, end = found[0].span(f"block_{number}")
-        new = Template(become).substitute(words)
-        text = text[:start] + textwrap.indent(new, found[0][f"in_{number}"]) + text[end:]
+    places, words = found[0]
+    for place, become in reversed([*zip(places, sketch.values(), strict=True)]):
+        new = textwrap.indent(Template(become).substitute(words), place[INDENT])
+        text = text[: place.start()] + new + text[place.end() :]
     return text, words
+
+
+INDENT = "the_indent"
+Placed = tuple[tuple[re.Match[str], ...], dict[str, str]]
+
+
+def _places(
+    text: str, blocks: tuple[str, ...], start: int, words: dict[str, str], left: Iterator[int]
+) -> Iterator[Placed]:
+    """Each way in which blocks stand in the text from `start` on, with the words of their holes."""
+    if not blocks:
+        yield (), words
+        return
+    for place in _pattern(blocks[0], words).finditer(text, start):
+        if next(left, None) is None:
+            return
+        known = words | {name: word for name, word in place.groupdict().items() if name != INDENT}
+        for others, all_words in _places(text, blocks[1:], place.end(), known, left):
+            yield (place, *others), all_words
+
+
+def _pattern(block: str, words: Mapping[str, str]) -> re.Pattern[str]:
+    """What finds the lines of a block, with these words in holes that are known already."""
+    seen = set[str]()
+
+    def word(hole: re.Match[str]) -> str:
+        name = hole[1]
+        if name in words:
+            return rf"\b{re.escape(words[name])}\b"
+        if name in seen:
+            return rf"\b(?P={name})\b"
+        seen.add(name)
+        return rf"\b(?P<{name}>\w+)\b"
+
+    lines = [HOLE.sub(word, re.escape(line)) for line in block.split("\n")]
+    inner = f"\n(?P={INDENT})".join(lines)
+    return re.compile(f"^(?P<{INDENT}> *){inner}$", re.MULTILINE)

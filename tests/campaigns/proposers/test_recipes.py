@@ -457,3 +457,17 @@ def test_it_leaves_cuda_numbers_to_tune(backend, op, names):
 def test_it_offers_three_recipes_or_more_on_each_backend():
     backends = [recipe.backend for recipe in recipes().values()]
     assert all(backends.count(name) >= 3 for name in V0)
+
+
+@pytest.mark.parametrize(
+    "name", ["triton.share_heads", "triton.split_keys", "triton.keys_per_turn"]
+)
+def test_a_source_that_repeats_every_line_is_refused_in_bounded_time(name):
+    """It would be tried with the lines of each block in each of their places, 40 to the seventh."""
+    head, kernel, rest = DECODE.partition("@triton.jit\n")
+    body, launcher, end = rest.partition("\n\n\ndef run_kernel")
+    lines = [line for line in body.split("\n") for _ in range(40 if " = " in line else 1)]
+    text = "".join([head, kernel, "\n".join(lines), launcher, end])
+    assert not recipes()[name].variants(
+        situation("paged_attention", "triton", Source("v0.py", text))
+    )
