@@ -8,10 +8,12 @@ from tests.browser.look import faults
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 REFERENCE = "import torch\n\n\ndef relu_ref(x: 'f32[N, D]'):\n    return torch.relu(x)\n"
-NOTE = """setTimeout(() => { sessionStorage.busy = [
-    document.querySelector("#problem-form").getAttribute("aria-busy"),
-    document.querySelector("#reading").checkVisibility(),
-    document.querySelector("#look").disabled] }, 200)"""
+# What is seen some time after the form was sent, however long the click took.
+NOTE = """document.querySelector("#problem-form").addEventListener("submit", () =>
+    setTimeout(() => { sessionStorage.busy = [
+        document.querySelector("#problem-form").getAttribute("aria-busy"),
+        document.querySelector("#reading").checkVisibility(),
+        document.querySelector("#look").disabled] }, 200))"""
 
 
 def test_it_says_that_it_reads_and_proposes_a_call(enter):
