@@ -221,7 +221,7 @@ def test_an_answer_byte_by_byte_does_not_hold_the_worker(settings, monkeypatch):
     threading.Thread(target=drip, daemon=True).start()
     began = time.monotonic()
     answer = post(f"http://127.0.0.1:{server.getsockname()[1]}/", b"{}", {})
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 8
     assert answer.status is None
     assert "no whole answer" in answer.text
     server.close()

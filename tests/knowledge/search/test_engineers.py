@@ -4,7 +4,6 @@ The best answers of a search are held against engineers.toml, over the shipped w
 out there does not count. A run with `-s` prints the worst ten and the mean of each part.
 """
 
-import time
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +24,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 
 JUDGED = tomllib.loads((Path(__file__).parent / "engineers.toml").read_text())
 QUERIES = {text: grades for part in JUDGED.values() for text, grades in part.items()}
-LEAST, MOST_QUERIES, MOST_MS = 0.9, 25, 400
+LEAST, MOST_QUERIES = 0.9, 25
 
 
 @pytest.fixture(autouse=True)
@@ -43,15 +42,11 @@ def test_engineers_find_what_answers_them():
     assert mean(counted.values()) >= LEAST, (parts, worst)
 
 
-def test_a_search_asks_few_questions_and_answers_soon():
-    took = []
+def test_a_search_asks_few_questions():
     for text in QUERIES:
         with CaptureQueriesContext(connection) as asked:
-            begun = time.perf_counter()
             search(ask(text, {}))
-            took.append((time.perf_counter() - begun) * 1000)
         assert len(asked) <= MOST_QUERIES, text
-    assert sorted(took)[int(0.95 * len(took))] <= MOST_MS
 
 
 def test_every_judged_answer_exists():
