@@ -65,7 +65,7 @@ class ThreadWork:
 
 
 def is_plain(code: Iterable[Node], kernel: Node) -> bool:
-    """Whether statements of a kernel only declare and assign, and call nothing that has effects.
+    """Say whether statements only declare and assign, and call nothing that has effects.
 
     Its pointers are only used with an index, unless they begin another pointer.
     """
@@ -91,7 +91,7 @@ def _is_plain(node: Node, pointers: Iterable[str]) -> bool:
 
 
 def _is_pure(node: Node, found: Mapping[str, Node]) -> bool:
-    """Whether all that is called inside has no effects."""
+    """Say whether no function that is called inside has effects."""
     for call in walk(node, "call_expression"):
         name = text_of(call.child_by_field_name("function")).split("<")[0]
         if PURE.fullmatch(name.removeprefix("std::")):

@@ -29,7 +29,7 @@ HELPERS = {"static_cast", "__syncthreads", "__shfl_xor_sync"}
 
 
 def is_block_per_row(source: Source, op: str) -> bool:
-    """Whether the one kernel of this source computes `op` in three passes, by a block for a row."""
+    """Say whether the one kernel computes `op` in three passes, with a block for each row."""
     root = parse(source.text, cuda=True)
     found = functions(root) if root is not None else {}
     kernels = [node for name, node in found.items() if "__global__" in text_of(node).split("(")[0]]

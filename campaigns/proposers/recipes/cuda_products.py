@@ -87,8 +87,10 @@ def read_product(text: str, kind: str) -> ProductKernel | None:
     other on the column; what stands before it only declares, and what it reads is not written.
     """
     root, taken = parse(text, cuda=True), words(template(kind)) - PLACES
-    for name, kernel in kernels_of(root).items() if root else ():
-        launches = [launch for launch in launches_of(root or kernel) if launch.kernel == name]
+    if root is None:
+        return None
+    for name, kernel in kernels_of(root).items():
+        launches = [launch for launch in launches_of(root) if launch.kernel == name]
         work = thread_work(kernel)
         if work is None or len(launches) != 1 or names_in(kernel) & taken:
             continue

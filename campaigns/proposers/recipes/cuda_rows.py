@@ -42,7 +42,7 @@ from campaigns.syntax.edits import Edit, edited
 THREADS = (256, 512, 1024)
 # The declaration of what shuffles can move, and what a sum begins with.
 NUMBER = r"\b(?:float|double|int|unsigned|long) {name} = ([^;,]+)[;,]"
-ZERO = re.compile(r"0|0?\.0*f?|0\.0*f?")
+ZERO = re.compile(r"0|0?\.0*f?")
 EXTREME = re.compile(r"(\w+)=(?P<call>fmaxf|fminf|max|min)\((?:\1,.+|.+,\1)\)")
 HELPER = """\
 // The values of all threads of a block, folded into one that every thread gets.
@@ -180,7 +180,7 @@ def _folds(loop: Loop, kernel: Node) -> dict[str, str] | None:
 
 
 def _own_columns(loops: Iterable[Loop], work: ThreadWork) -> bool:
-    """Whether the loops read neighbours, and no thread touches what another one writes."""
+    """Say whether the loops read neighbours, and no thread touches what another one writes."""
     places: dict[int, str] = {}
     for loop in loops:
         body, local = statements(loop.body), declared_names(loop.body)

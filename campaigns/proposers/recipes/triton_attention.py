@@ -22,7 +22,7 @@ WALK_APART = {
     "$keys = $start + tl.arange(0, $block)": "$keys = $start + tl.arange(0, $block)",
     "$mask = $keys[:, None] < $s": "$mask = ($keys[:, None] < $s) if masked else True",
 }
-# Of a query in row r, the keys up to the r-th: those up to a tile's first row all its rows see.
+# A query in row r sees the keys up to the r-th, so all rows of a tile see those up to its first.
 CAUSAL_APART = {
     "$rows = tl.program_id(0) * $height + tl.arange(0, $height)": (
         "$rows = tl.program_id(0) * $height + tl.arange(0, $height)"

@@ -304,7 +304,7 @@ def _row_of(kernel: Kernel) -> str:
 
 
 def _keeps_shapes(kernel: Kernel, loop: cst.CSTNode) -> bool:
-    """Whether what a loop changes are values of rows before it already, and no single number."""
+    """Say whether a loop changes values of rows that were there before it, and no single number."""
     changed = {
         code(cst.ensure_type(one, cst.AugAssign).target) for one in m.findall(loop, m.AugAssign())
     }

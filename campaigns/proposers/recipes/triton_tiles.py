@@ -33,7 +33,7 @@ tiles_0 = tl.cdiv({}, {})
 NUMBER = "    tile = tl.program_id(0)\n"
 WALK_TILES = "tl.range(tl.program_id(0), tiles_0 * tiles_1, tl.num_programs(0)"
 # The compiler can make one loop of two, and then loads for the next tile while it stores the last.
-# Of pointers in such a loop it does not know that they are neighbours, so that it loads one by one.
+# It does not know that pointers in such a loop are neighbours, so it would load them one by one.
 FLAT_TILES = f"{WALK_TILES}, flatten=DESCRIBED"
 GRID_1 = re.compile(r"\((triton\.cdiv\(\w+, \w+\) \* triton\.cdiv\(\w+, \w+\)),\)")
 
@@ -167,7 +167,7 @@ def _places(body: str) -> dict[str, _Places]:
 
 
 def _moves(body: str) -> Iterator[_Move]:
-    """Those that a descriptor can do."""
+    """Yield the loads and stores that a descriptor can do."""
     places = _places(body)
     for each in MOVE.finditer(body):
         to = "" if each["x"] else "to_"
