@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract import Source
@@ -100,17 +100,13 @@ def fuse_product(situation: Situation) -> tuple[Variant, ...]:
     Knows the files that are printed from Inductor's text, and refuses anything else.
     """
     text = situation.source.text
-    product, launches = _product(text), list(LAUNCH.finditer(text))
-    reading = [
-        launch
-        for launch in launches
-        if product and product.answer in [word.strip() for word in launch[2].split(",")]
-    ]
+    product = _product(text)
+    launches = [(launch, _arguments(launch[2])) for launch in LAUNCH.finditer(text)]
+    reading = [one for one in launches if product and product.answer in one[1]]
     if product is None or len(reading) != 1:
         return ()
-    launch = reading[0]
+    launch, given = reading[0]
     kernel = next((one for one in KERNEL.finditer(text) if one["name"] == launch[1]), None)
-    given = [one.strip() for one in _arguments(launch[2])]
     if kernel is None or text.count(kernel["name"]) != 2:
         return ()
     params = [one.strip() for one in kernel["params"].split(",")]
@@ -139,8 +135,11 @@ def _product(text: str) -> _LibraryCall | None:
     """The one product whose answer lies row after row in memory made for it; else None."""
     found = []
     try:
-        run = next(_functions(ast.parse(text), "run_kernel"))
-    except (SyntaxError, StopIteration):
+        body = ast.parse(text).body
+    except SyntaxError:
+        return None
+    run = next((one for one in body if getattr(one, "name", "") == "run_kernel"), None)
+    if not isinstance(run, ast.FunctionDef):
         return None
     for statement in run.body:
         call = statement.value if isinstance(statement, ast.Expr) else None
@@ -160,17 +159,13 @@ def _product(text: str) -> _LibraryCall | None:
     return found[0] if len(found) == 1 else None
 
 
-def _functions(module: ast.Module, name: str) -> Iterator[ast.FunctionDef]:
-    for each in module.body:
-        if isinstance(each, ast.FunctionDef) and each.name == name:
-            yield each
-
-
 def _arguments(listed: str) -> Sequence[str]:
-    """The arguments of a call as source, keywords left out."""
-    call = ast.parse(f"f({listed})", mode="eval").body
-    assert isinstance(call, ast.Call)
-    return [ast.unparse(arg) for arg in call.args]
+    """The arguments of a call as source, keywords left out; none where it is not one call."""
+    try:
+        call = ast.parse(f"f({listed})", mode="eval").body
+    except SyntaxError:
+        return []
+    return [ast.unparse(arg) for arg in call.args] if isinstance(call, ast.Call) else []
 
 
 def _body(body: str, answer: str) -> str | None:

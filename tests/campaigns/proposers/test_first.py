@@ -4,6 +4,7 @@ import ctypes
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,7 @@ def sources():
 
 
 def test_triton_is_right_in_the_interpreter(sources, tmp_path):
-    """Those with a library's product also once the product is fused into the next kernel."""
+    """One with a library's product is right, too, once that is fused into the next kernel."""
     fuse, fused = recipes()["triton.fuse_product"], {}
     for name, source in sources.items():
         (tmp_path / f"{name}.py").write_text(source.text)
@@ -110,6 +111,15 @@ def test_triton_is_right_in_the_interpreter(sources, tmp_path):
     errors = json.loads(found.stdout)
     assert errors.keys() == {*INPUTS, "linear-0", "linear-1", "linear-2"}
     assert max(errors.values()) < 1e-5
+
+
+@pytest.mark.parametrize("behind", [" + len((1,))", "; print((", "; (0,)[0]"])
+def test_a_launch_that_is_no_single_call_is_not_fused(sources, behind):
+    source = sources["linear"]
+    text = source.text.replace("num_warps=4)", f"num_warps=4){behind}")
+    assert text != source.text
+    changed = Situation("m", "m", "triton", replace(source, text=text), 1, "gpu")
+    assert not recipes()["triton.fuse_product"].variants(changed)
 
 
 def test_its_tiles_can_be_searched(sources):
