@@ -34,6 +34,8 @@ SUM_REGISTERS = 168
 SQUARES = (64, 128, 256)
 TILES = {pair for n in SQUARES for pair in ((n, n), (n, n // 2), (n // 2, n))}
 SIDES = tuple(sorted({m for m, _ in TILES}))
+# Of so many points the best so many are those to begin with.
+MODELLED, MODEL_SEEDS = 20_000, 12
 USUAL = {"m": SIDES, "n": SIDES, "k": (16, 32, 64), "warps": (4, 8), "stages": (3, 4)}
 
 
@@ -139,6 +141,25 @@ def ranked(
 ) -> list[Point]:
     """The points, the one that the model takes for fastest first."""
     return sorted(points, key=lambda point: _seconds(point, knobs, shape, device))
+
+
+class Modelled(NamedTuple):
+    """What the model ranks first, and how much faster than the source it takes the best."""
+
+    points: tuple[Point, ...] = ()
+    gain: float = 1.0
+
+
+def fastest_modelled(space: Space, task: MatmulTask | None) -> Modelled:
+    """The points to begin a search with; none where the kernel is no product of known shape."""
+    knobs = tile_knobs(space)
+    if task is None or knobs is None:
+        return Modelled()
+    best = ranked(space.points_at_most(MODELLED), task.shape, task.device, knobs)[:MODEL_SEEDS]
+    present, *others = (
+        _seconds(point, knobs, task.shape, task.device) for point in (space.defaults, *best)
+    )
+    return Modelled(tuple(best), present / min(others, default=present))
 
 
 class _Tile(NamedTuple):

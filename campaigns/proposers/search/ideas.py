@@ -26,7 +26,7 @@ from campaigns.proposers.evidence import LIMIT, Facts, cites_profile, read_facts
 from campaigns.proposers.recipes.base import recipes
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.spaces.find import space_of
-from campaigns.spaces.matmul_model import ranked, tile_knobs
+from campaigns.spaces.matmul_model import fastest_modelled
 from campaigns.spaces.render import FLAG_SETS, FLAGS, RISKY_FLAG_SETS, render, with_flags
 from campaigns.spaces.space import Point, Space
 from campaigns.strategies.registry import DEFAULT
@@ -46,11 +46,11 @@ FIRST_GAIN = 1.5
 STRATEGY = "tune.space"
 # How much a search over all knobs is hoped to bring; recipes that suit a source promise more.
 HOPED = 1.15
+# A model of products is coarse, and is believed from here on.
+MODELLED_GAIN = 1.3
 # By kind of device. A search ends earlier where its next point is expected to gain next to nothing.
 MOST_POINTS = {"cpu": 64, "gpu": 400}
 MOST_S = {"cpu": 100.0, "gpu": 110.0}
-# Of so many points a model of matrix products ranks, the search begins with so many.
-MODELLED, MODEL_SEEDS = 20_000, 12
 # What a device of this kind cannot time cannot be searched.
 NOT_TIMED = {("triton", "cpu")}
 FEW = 4
@@ -62,7 +62,8 @@ class IdeaRank(IntEnum):
     SPENT = 0  # it did not work elsewhere
     OWN = 1
     POINTED = 2  # the incumbent's profile shows what it is against
-    RECOMMENDED = 3
+    MODELLED = 3  # a model of the kernel shows that it helps
+    RECOMMENDED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +329,7 @@ def space_ideas(situation: Situation) -> Iterator[Idea]:
         return
     yield from _known_point(situation, space)
     names = [knob.name for knob in space.knobs]
+    modelled = fastest_modelled(space, situation.product)
     few = ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
     yield Idea(
         strategy=STRATEGY,
@@ -337,16 +339,17 @@ def space_ideas(situation: Situation) -> Iterator[Idea]:
         rationale="The best values follow from the chip's registers, caches and schedulers "
         "together, and trying many is surer than guessing one.",
         risks="A point may exceed a limit of the device; it then fails alone.",
-        expected=HOPED,
+        expected=max(HOPED, min(modelled.gain, MOST_PROMISED)),
         params={"knobs": ", ".join(names), "points": str(space.size), "from round": now},
         candidates=(Variant("as it is", source, dict(space.defaults)),),
         category=Category.LAUNCH,
+        rank=IdeaRank.MODELLED if modelled.gain >= MODELLED_GAIN else IdeaRank.OWN,
         sweep=SweepPlan(
             knobs=tuple((knob.name, knob.values, knob.default) for knob in space.knobs),
             size=space.size,
             strategy=DEFAULT,
             seed=situation.seed,
-            seeds=tuple(_seeds(situation, space)),
+            seeds=tuple(_seeds(situation, space, modelled.points)),
             most_points=MOST_POINTS[kind],
             most_s=MOST_S[kind],
         ),
@@ -379,7 +382,7 @@ def _known_point(situation: Situation, space: Space) -> Iterator[Idea]:
         return
 
 
-def _seeds(situation: Situation, space: Space) -> Iterator[Point]:
+def _seeds(situation: Situation, space: Space, modelled: tuple[Point, ...]) -> Iterator[Point]:
     """The source as it is, what worked best elsewhere, and what a model of the product takes."""
     yield space.defaults
     told: dict[str, Param] = {}
@@ -393,7 +396,4 @@ def _seeds(situation: Situation, space: Space) -> Iterator[Point]:
     point = {**space.defaults, **told}
     if told and not space.is_legal(point):
         yield point
-    knobs, product = tile_knobs(space), situation.product
-    if product is not None and knobs is not None:
-        points = space.points_at_most(MODELLED)
-        yield from ranked(points, product.shape, product.device, knobs)[:MODEL_SEEDS]
+    yield from modelled
