@@ -181,7 +181,7 @@ def share_heads(situation: Situation) -> tuple[Variant, ...]:
     return single(edited(situation.source, edits))
 
 
-PARTS = (4, 8, 16)
+PARTS = 8
 COMBINE_PARTS = """\
 @triton.jit
 def combine_parts(parts_ptr, o_ptr, rows, D: tl.constexpr, PARTS: tl.constexpr):
@@ -288,20 +288,11 @@ def split_keys(situation: Situation) -> tuple[Variant, ...]:
         ),
     ]
     empty = f"sums = torch.empty({sums}, dtype=torch.float32, device={answer}.device)"
-    return tuple(
-        Variant(
-            f"{parts} parts",
-            edited(
-                situation.source,
-                [*edits, Edit(begin, begin, f"{indent}parts = {parts}\n{indent}{empty}\n")],
-            ),
-            {"parts": parts},
-        )
-        for parts in PARTS
-    )
+    edits.append(Edit(begin, begin, f"{indent}parts = {PARTS}\n{indent}{empty}\n"))
+    return single(edited(situation.source, edits))
 
 
-KEYS = (32, 64, 128)
+KEYS = 128
 
 
 def _turn_sketch(begin: str, step: str) -> dict[str, str]:
@@ -330,7 +321,7 @@ TURNS = (_turn_sketch("0", ""), _turn_sketch("tl.program_id(2) * $size", "PARTS 
     "triton.keys_per_turn",
     "Take the keys of several pages in a turn",
     category=Category.MOVEMENT,
-    change="A turn of the loop takes 32, 64 or 128 keys, each from the page that the table names, "
+    change="A turn of the loop takes 128 keys, each from the page that the table names, "
     "where it took those of one page.",
     rationale="A page holds few kilobytes, and a turn waits for its loads and for the reductions "
     "of its scores; more keys in a turn keep more loads in flight and are reduced together.",
@@ -351,14 +342,7 @@ def keys_per_turn(situation: Situation) -> tuple[Variant, ...]:
         if len(made) == 1 and made[0].count(last) == 1:
             after = made[0].replace(last, f"{last}, KEYS: tl.constexpr")
             edit = Edit(whole.start, whole.end, after)
-            return tuple(
-                Variant(
-                    f"{keys} keys",
-                    edited(
-                        situation.source, [edit, Edit(launch.end, launch.end, f", KEYS={keys}")]
-                    ),
-                    {"keys": keys},
-                )
-                for keys in KEYS
+            return single(
+                edited(situation.source, [edit, Edit(launch.end, launch.end, f", KEYS={KEYS}")])
             )
     return ()

@@ -9,15 +9,22 @@ from dataclasses import dataclass
 import libcst as cst
 import libcst.matchers as m
 
-from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Category, Situation, Variant
-from campaigns.proposers.recipes.base import Recipe
+from campaigns.proposers.recipes.base import Recipe, single
 from campaigns.proposers.recipes.triton_products import own_line
 from campaigns.syntax.edits import Edit, edited
-from campaigns.syntax.triton_source import Kernel, Launch, TritonSource, code, given, read_triton
+from campaigns.syntax.triton_source import (
+    Kernel,
+    Launch,
+    Span,
+    TritonSource,
+    code,
+    given,
+    read_triton,
+)
 
 # Each thread holds so many values of a row; a warp has 32 threads, and a block 32 warps at most.
-VALUES = (8, 16, 32)
+VALUES = 16
 WALK = m.For(
     target=m.Name(),
     iter=m.Call(
@@ -40,7 +47,7 @@ INDENT = "    "
     rationale="Each turn of a loop ends in a reduction over all warps that the next turn waits "
     "for, and every value is loaded once a walk; one wide load needs one reduction for each walk "
     "and keeps the whole row in flight.",
-    risks="Very long rows spill registers: past 16384 columns the loops may be better.",
+    risks="Long rows need many registers; those of more than 32768 values keep the loops.",
     expected=lambda facts: 1.8 if (facts.share or 0) < 0.6 else 1.1,
 )
 def row_at_once(situation: Situation) -> tuple[Variant, ...]:
@@ -57,26 +64,67 @@ def row_at_once(situation: Situation) -> tuple[Variant, ...]:
         width, block = (passed[name] for name in walk)
         if code(block) in launch.grid:
             continue
-        body, number = source.spans[kernel.node.body], source.spans[block]
+        number = source.spans[block]
         whole = f"triton.next_power_of_2({code(width)})"
         lines = f"\n{INDENT}".join(_flat(kernel, _apart(passed)))
-        edits = [Edit(body.start, body.end, lines), Edit(number.start, number.end, whole)]
-        if "num_warps" in launch.keywords:
-            return (Variant("whole rows", edited(situation.source, edits)),)
-        return tuple(
-            Variant(
-                f"{values} values a thread",
-                edited(situation.source, [*edits, _warps(launch, whole, values)]),
-                {"values": values},
-            )
-            for values in VALUES
-        )
+        wide = _Wide(source, kernel, launch, lines, number, code(width))
+        warps = "" if "num_warps" in launch.keywords else WARPS.format(whole, 32 * VALUES)
+        edits = wide.edits(situation, whole, warps)
+        return single(edited(situation.source, edits)) if edits else ()
     return ()
 
 
-def _warps(launch: Launch, whole: str, values: int) -> Edit:
-    """The launch gets as many warps as give each thread so many values of a row."""
-    return Edit(launch.end, launch.end, f", num_warps=min(32, max(1, {whole} // {32 * values}))")
+# As many warps as give each thread so many values of a row.
+WARPS = ", num_warps=min(32, max(1, {} // {}))"
+# Of longer rows a thread would hold more values than it has registers for.
+LONGEST = 32768
+
+
+@dataclass(frozen=True, slots=True)
+class _Wide:
+    """A kernel that walks over rows, its launch, and its lines for a row in one block.
+
+    number: where the launch says how wide a block is. width: the length of a row there.
+    """
+
+    source: TritonSource
+    kernel: Kernel
+    launch: Launch
+    lines: str
+    number: Span
+    width: str
+
+    def edits(self, situation: Situation, whole: str, warps: str) -> list[Edit]:
+        """The kernel rewritten; beside the one that walks, where the cases have longer rows, too.
+
+        Empty where all rows are longer.
+        """
+        lengths = re.findall(rf"\b{re.escape(self.width)}=(\d+)", " ".join(situation.classes))
+        are_long = [int(length) > LONGEST for length in lengths]
+        body, call = self.source.spans[self.kernel.node.body], self.source.spans[self.launch.call]
+        number, text = self.number, self.source.text.encode()
+        if not any(are_long):
+            return [
+                Edit(body.start, body.end, self.lines),
+                Edit(number.start, number.end, whole),
+                Edit(self.launch.end, self.launch.end, warps),
+            ]
+        line, name = own_line(self.launch, self.source.text), self.kernel.name
+        function = self.source.spans[self.kernel.node]
+        head = text[function.start : body.start].decode()
+        plain = [code(one.decorator) for one in self.kernel.node.decorators] == ["triton.jit"]
+        if all(are_long) or line is None or not plain or f"whole_{name}" in self.source.text:
+            return []
+        indent, before = line[1], text[call.start : number.start]
+        behind, rest = text[number.end : self.launch.end], text[self.launch.end : call.end]
+        launched = f"whole_{before.decode()}{whole}{behind.decode()}{warps}{rest.decode()}"
+        walked = text[call.start : call.end].decode().replace("\n", f"\n{INDENT}")
+        whole_kernel = head.replace(f"def {name}(", f"def whole_{name}(") + self.lines
+        apart = f"if {self.width} <= {LONGEST}:\n{indent}{INDENT}{launched}\n{indent}else:\n"
+        return [
+            Edit(function.start, function.start, f"{whole_kernel}\n\n\n@triton.jit\n"),
+            Edit(call.start, call.end, f"{apart}{indent}{INDENT}{walked}"),
+        ]
 
 
 def _walk(kernel: Kernel) -> tuple[str, str] | None:
@@ -159,7 +207,7 @@ class _Values:
             if same == name:
                 return ""
             self._forget(name)
-            if not _reads(value, name):
+            if not reads(value, name):
                 self._held[name] = value
             return f"{name} = {same}" if same else text
         if isinstance(small, cst.AugAssign):
@@ -196,7 +244,7 @@ class _Values:
         return ""
 
     def _forget(self, name: str) -> None:
-        kept = {n: held for n, held in self._held.items() if n != name and not _reads(held, name)}
+        kept = {n: held for n, held in self._held.items() if n != name and not reads(held, name)}
         self._held = kept
 
     def _forget_stored(self, call: cst.Call) -> None:
@@ -230,128 +278,5 @@ def _load_of(value: cst.BaseExpression) -> _Load | None:
     return _Load(code(args[0].value), named.get("mask", ""), named.get("other", ""), behind)
 
 
-def _reads(node: cst.CSTNode, name: str) -> bool:
+def reads(node: cst.CSTNode, name: str) -> bool:
     return bool(m.findall(node, m.Name(name)))
-
-
-FOLDS = frozenset(("tl.sum", "tl.max", "tl.min", "tl.argmax", "tl.argmin"))
-# What works on each value by itself, whatever shape it comes in.
-BY_VALUE = frozenset(
-    (
-        *("float", "range", "tl.program_id", "tl.arange", "tl.load", "tl.store", "tl.where"),
-        *("tl.maximum", "tl.minimum", "tl.abs", "tl.exp", "tl.exp2", "tl.log", "tl.sqrt"),
-        *("tl.rsqrt", "tl.sigmoid"),
-    )
-)
-ALL_ROWS = "(tl.program_id(0) * ROWS + tl.arange(0, ROWS))[:, None]"
-
-
-def rows_together(given_source: Source, values: int) -> Source | None:
-    """A kernel of one row per program with as many rows in each as make up so many values.
-
-    The values of a row stand side by side and what it comes to is a column, so that all that works
-    value by value stays as it is. None for a kernel that does anything else.
-    """
-    source = read_triton(given_source.text)
-    names = [launch.kernel for launch in source.launches] if source else []
-    for launch in source.launches if source else ():
-        kernel = source.kernels.get(launch.kernel) if source else None
-        line = own_line(launch, given_source.text)
-        index = cst.ensure_type(launch.call.func, cst.Subscript).slice[0].slice
-        if source is None or kernel is None or line is None or names.count(kernel.name) > 1:
-            continue
-        row, width, last = _row_of(kernel), _width(kernel), kernel.node.params.params[-1]
-        passed, clear = given(kernel, launch), not re.search(r"\b(height|ROWS|many)\b", source.text)
-        # Blocks of a vector are one row.
-        is_block = f"{row} * {width}" in code(kernel.node)
-        if not row or is_block or width not in passed or not clear or last.annotation is None:
-            continue
-        if not m.matches(index, m.Index(m.Tuple([m.Element()]))):
-            continue
-        count = (
-            cst.ensure_type(cst.ensure_type(index, cst.Index).value, cst.Tuple).elements[0].value
-        )
-        many = f"many = max(1, {values} // {code(passed[width])})\n{line[1]}"
-        grid, end = source.spans[count], source.spans[last.annotation].end
-        edits = [
-            *_widened(source, kernel, row),
-            Edit(end, end, ", height, ROWS: tl.constexpr"),
-            Edit(launch.start, launch.start, many),
-            Edit(grid.start, grid.end, f"triton.cdiv({code(count)}, many)"),
-            Edit(launch.end, launch.end, f", height={code(count)}, ROWS=many"),
-        ]
-        return edited(given_source, edits)
-    return None
-
-
-def _row_of(kernel: Kernel) -> str:
-    """The variable of the program's row, where all that is done suits several rows; else ""."""
-    body = kernel.node.body
-    calls = {code(cst.ensure_type(one, cst.Call).func) for one in m.findall(body, m.Call())}
-    known = {name for name in calls if name in BY_VALUE | FOLDS or name.endswith(".to")}
-    shaped = m.If() | m.While() | m.Return() | m.IfExp() | m.Subscript()
-    rows = re.findall(
-        r"^(\w+) = tl\.program_id\(0\)(?:\.to\(tl\.int64\))?$",
-        "\n".join(code(one).strip() for one in body.body),
-        re.MULTILINE,
-    )
-    text = code(body)
-    once = len(rows) == 1 and text.count("tl.program_id") == 1
-    folds = sum(text.count(f"{name}(") for name in FOLDS)
-    if not once or calls != known or m.findall(body, shaped) or folds != text.count(", axis=0)"):
-        return ""
-    return rows[0] if all(_keeps_shapes(kernel, loop) for loop in m.findall(body, m.For())) else ""
-
-
-def _keeps_shapes(kernel: Kernel, loop: cst.CSTNode) -> bool:
-    """Say whether a loop changes values of rows that were there before it, and no single number."""
-    changed = {
-        code(cst.ensure_type(one, cst.AugAssign).target) for one in m.findall(loop, m.AugAssign())
-    }
-    changed |= {name for name, _ in _assigned(loop)}
-    before = [(name, value) for name, value in _assigned(kernel.node.body) if name in changed]
-    inside = {value for _, value in _assigned(loop)}
-    return all("tl.load" in code(value) for _, value in before if value not in inside)
-
-
-def _assigned(node: cst.CSTNode) -> list[tuple[str, cst.BaseExpression]]:
-    found = [cst.ensure_type(one, cst.Assign) for one in m.findall(node, m.Assign())]
-    return [(code(one.targets[0].target), one.value) for one in found]
-
-
-def _width(kernel: Kernel) -> str:
-    """The parameter that every row's values are counted by; "" where there are several."""
-    calls = [cst.ensure_type(one, cst.Call) for one in _calls(kernel, "tl.arange")]
-    widths = {code(one.args[-1].value) for one in calls if code(one.args[0].value) == "0"}
-    return widths.pop() if len(widths) == 1 and widths <= kernel.constexprs else ""
-
-
-def _calls(kernel: Kernel, *names: str) -> Iterator[cst.Call]:
-    for one in m.findall(kernel.node.body, m.Call()):
-        call = cst.ensure_type(one, cst.Call)
-        if code(call.func) in names:
-            yield call
-
-
-def _widened(source: TritonSource, kernel: Kernel, row: str) -> Iterator[Edit]:
-    """Each row's values side by side, what they come to in a column, and no row beyond the last."""
-    for call in _calls(kernel, "tl.program_id", "tl.arange"):
-        at = source.spans[call]
-        is_row = code(call.func) == "tl.program_id"
-        yield Edit(at.start, at.end, ALL_ROWS if is_row else f"{code(call)}[None, :]")
-    for call in _calls(kernel, *FOLDS):
-        at = source.spans[call.args[-1].value]
-        yield Edit(at.start, at.end, "1, keep_dims=True")
-    of_row = {row}
-    for name, value in _assigned(kernel.node.body):
-        if any(_reads(value, known) for known in of_row):
-            of_row.add(name)
-    for call in _calls(kernel, "tl.load", "tl.store"):
-        if not any(_reads(call.args[0].value, known) for known in of_row):
-            continue
-        masks = [arg.value for arg in call.args if arg.keyword and arg.keyword.value == "mask"]
-        at = source.spans[masks[0] if masks else call.args[-1].value]
-        if masks:
-            yield Edit(at.start, at.start, "(")
-        text = f") & ({row} < height)" if masks else f", mask={row} < height"
-        yield Edit(at.end, at.end, text)

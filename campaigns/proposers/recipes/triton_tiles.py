@@ -19,10 +19,9 @@ from campaigns.proposers.recipes.triton_products import (
     sides_of,
     torch_imported,
 )
-from campaigns.syntax.edits import Edit, edited, replaced
+from campaigns.syntax.edits import Edit, edited, replaced, sketched
 from campaigns.syntax.triton_source import Launch, TritonSource, code, given
 
-PER_MULTIPROCESSOR = (1, 2)
 ONE_TILE = """\
 tiles_0 = tl.cdiv({}, {})
     tiles_1 = tl.cdiv({}, {})
@@ -42,13 +41,13 @@ GRID_1 = re.compile(r"\((triton\.cdiv\(\w+, \w+\) \* triton\.cdiv\(\w+, \w+\)),\
     "triton.persistent",
     "As many programs as multiprocessors",
     category=Category.LAUNCH,
-    change="The grid has one or two programs for each multiprocessor, and every one walks over "
-    "tiles, as far apart as there are programs.",
+    change="The grid has one program for each multiprocessor, and every one walks over tiles, as "
+    "far apart as there are programs.",
     rationale="No multiprocessor waits for a new program to start, and with tensor descriptors a "
     "program loads what its next tile needs while it stores the last one.",
-    risks="The outer loop takes registers. Two programs fit a multiprocessor only where tiles are "
-    "small.",
-    expected=lambda facts: 1.05,
+    risks="The outer loop takes registers. Small tiles need several programs for each "
+    "multiprocessor, and lose by it.",
+    expected=lambda facts: 1.01,
 )
 def persistent(situation: Situation) -> tuple[Variant, ...]:
     """Wrap the body of a kernel on a grid of tiles in a loop; refuse anything else.
@@ -84,17 +83,8 @@ def persistent(situation: Situation) -> tuple[Variant, ...]:
     # None is the present device, the one on which it launches.
     most = "torch.cuda.get_device_properties(None).multi_processor_count"
     edits = [*torch_imported(text), Edit(span.start, span.end, walked)]
-    return tuple(
-        Variant(
-            f"{count} for each multiprocessor",
-            edited(
-                situation.source,
-                [*edits, replaced(text, launch.grid, f"(min({tiles}, {count} * {most}),)")],
-            ),
-            {"programs": count},
-        )
-        for count in PER_MULTIPROCESSOR
-    )
+    edits += [replaced(text, launch.grid, f"(min({tiles}, {most}),)")]
+    return single(edited(situation.source, edits))
 
 
 SIDE = r"\[(?::, None|None, :)\]"
@@ -196,7 +186,7 @@ def _moves(body: str) -> Iterator[_Move]:
     "addresses or compares them with the end, and registers are left for the sums.",
     risks="Chips without that unit get pointers from the compiler, and win nothing. The host makes "
     "descriptors anew in every call, and reads addresses for it, which reviewers are told.",
-    expected=lambda facts: 1.1,
+    expected=lambda facts: 1.05,
 )
 def descriptors(situation: Situation) -> tuple[Variant, ...]:
     """Rewrite loads and the store of a plain product of tiles; refuse anything else.
@@ -270,3 +260,77 @@ def _operands(
     ]
     _, indent = own_line(launch, source.text) or (0, "")
     yield Edit(launch.start, launch.start, "".join(f"{line}\n{indent}" for line in lines))
+
+
+KEYS_BY_POINTER = """\
+$key_at = ($shared * $s + $keys[:, None]) * $d + $columns[None, :]
+$k = tl.load($k_ptr + $key_at, mask=$key_mask, other=0.0)
+$v = tl.load($v_ptr + $key_at, mask=$key_mask, other=0.0)"""
+# Beyond the last key of a head stand those of the next one, which may be infinite.
+KEYS_BY_DESCRIPTOR = """\
+if DESCRIBED:
+    $k = $k_ptr.load([$shared * $s + $start, 0])
+    $v = tl.where($key_mask, $v_ptr.load([$shared * $s + $start, 0]), 0.0)
+else:
+"""
+DESCRIBED_KEYS = {
+    "$keys = $start + tl.arange(0, $block)": "$keys = $start + tl.arange(0, $block)",
+    KEYS_BY_POINTER: KEYS_BY_DESCRIPTOR + textwrap.indent(KEYS_BY_POINTER, "    "),
+}
+
+
+@Recipe(
+    "triton.describe_keys",
+    "Move keys and values by tensor descriptors",
+    category=Category.MOVEMENT,
+    change="Where the rows of a head are a multiple of 16 bytes long, tiles of keys and values are "
+    "loaded through descriptors that the host makes; else as before.",
+    rationale="Hopper has a unit that copies a tile to shared memory by itself: no thread computes "
+    "addresses, and registers are left for the mixed values.",
+    risks="Short heads win little. The host makes descriptors anew in every call, and reads "
+    "addresses for it, which reviewers are told.",
+    expected=lambda facts: 1.06,
+)
+def describe_keys(situation: Situation) -> tuple[Variant, ...]:
+    """Rewrite the loads of attention whose keys stand in one matrix; refuse anything else.
+
+    It takes what `triton.apart_masks` and `triton.exp2` make, and they take what it makes.
+    """
+    text = situation.source.text
+    found = read_product(text)
+    if found is None or text.count(LANGUAGE) != 1 or re.search("(?i)described", text):
+        return ()
+    source, kernel, launch = found
+    whole, passed = source.spans[kernel.node], given(kernel, launch)
+    before = text.encode()[whole.start : whole.end].decode()
+    rewritten, words = sketched(before, DESCRIBED_KEYS)
+    last, line = f"{kernel.parameters[-1]}: tl.constexpr", own_line(launch, text)
+    if line is None or rewritten.count(last) != 1 or words["block"] not in launch.numbers:
+        return ()
+    if not {words["k_ptr"], words["v_ptr"], words["d"]} <= passed.keys():
+        return ()
+    keys, values = (passed[words[name]] for name in ("k_ptr", "v_ptr"))
+    width, (block, named) = code(passed[words["d"]]), named_number(text, launch, words["block"])
+    by_descriptor = (
+        f"TensorDescriptor(x, [x.numel() // {width}, {width}], [{width}, 1], [{block}, {width}])"
+    )
+    lines = (
+        f"moved = ({code(keys)}, {code(values)})",
+        "described = all(",
+        f"    x.data_ptr() % 16 == 0 and {width} * x.element_size() % 16 == 0 for x in moved",
+        ")",
+        "if described:",
+        f"    moved = tuple({by_descriptor} for x in moved)",
+    )
+    at = [source.spans[one] for one in (keys, values)]
+    edits = [
+        replaced(text, LANGUAGE, LANGUAGE + IMPORTED),
+        Edit(
+            *(whole.start, whole.end), rewritten.replace(last, f"{last}, DESCRIBED: tl.constexpr")
+        ),
+        *named,
+        Edit(launch.start, launch.start, "".join(f"{one}\n{line[1]}" for one in lines)),
+        *(Edit(span.start, span.end, f"moved[{number}]") for number, span in enumerate(at)),
+        Edit(launch.end, launch.end, ", DESCRIBED=described"),
+    ]
+    return single(edited(situation.source, edits))

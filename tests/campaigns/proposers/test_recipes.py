@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,11 +117,13 @@ PRODUCTS = {
 # Recipes that know a structure, whatever the operation, and the shipped problems that have it.
 STRUCTURES = {
     "triton.apart_masks": {"attention", "attention_float32"},
+    "triton.describe_keys": {"attention", "attention_float32"},
     "triton.descriptors": PRODUCTS - {"linear"},
     "triton.even_tiles": PRODUCTS,
     "triton.exp2": {"attention", "attention_float32"},
     "triton.grouped_order": PRODUCTS | {"matmul_int4"},
     "triton.keys_per_turn": {"attention_decode"},
+    "triton.one_walk": {"cross_entropy", "softmax_wide"},
     "triton.persistent": PRODUCTS | {"matmul_int4"},
     "triton.share_heads": {"attention_decode"},
     "triton.split_keys": {"attention_decode"},
@@ -137,6 +140,13 @@ STRUCTURES = {
 STRUCTURE_CHAINS = {
     ("triton.apart_masks", "triton.exp2"): {"attention", "attention_float32"},
     ("triton.exp2", "triton.apart_masks"): {"attention", "attention_float32"},
+    ("triton.describe_keys", "triton.exp2", "triton.apart_masks"): {
+        *("attention", "attention_float32"),
+    },
+    ("triton.apart_masks", "triton.describe_keys", "triton.exp2"): {
+        *("attention", "attention_float32"),
+    },
+    ("triton.one_walk", "triton.row_at_once"): {"cross_entropy", "softmax_wide"},
     ("triton.grouped_order", "triton.even_tiles", "triton.persistent"): PRODUCTS,
     (
         *("triton.grouped_order", "triton.even_tiles"),
@@ -301,11 +311,39 @@ def test_a_rewritten_kernel_is_tuned_as_before(problem, names, knobs):
     assert all(constraint.holds(point) for constraint in space.constraints)
 
 
+LONG_ROWS = {"cross_entropy": ("V=32000", "V=128256"), "softmax_wide": ("D=32768", "D=131072")}
+
+
+@pytest.mark.parametrize("names", [("row_at_once", "one_walk"), ("one_walk", "row_at_once")])
+@pytest.mark.parametrize("problem", LONG_ROWS)
+def test_rows_too_long_for_registers_keep_their_walks(problem, names):
+    classes = LONG_ROWS[problem]
+    source = v0(problem, "triton")
+    for name in names:
+        now = replace(situation(problem, "triton", source), classes=classes)
+        (made,) = recipes()[f"triton.{name}"].variants(now)
+        source = made.source
+    assert source.text.count("\n@triton.jit\n") == 2
+    assert "<= 32768:\n        whole_" in source.text
+    walks = source.text.count("    for start in range(0,")
+    assert walks == v0(problem, "triton").text.count("    for start in range(0,") - 1
+    compile(source.text, source.name, "exec")
+    # Of rows that are all too long none is loaded at once.
+    only = replace(situation(problem, "triton", v0(problem, "triton")), classes=classes[1:])
+    assert not recipes()["triton.row_at_once"].variants(only)
+
+
+def test_powers_of_parts_that_are_combined_elsewhere_stay():
+    names = ("triton.keys_per_turn", "triton.share_heads", "triton.split_keys")
+    made = chained("attention_decode", "triton", names)
+    assert not recipes()["triton.exp2"].variants(situation("paged_attention", "triton", made))
+
+
 def test_heads_are_shared_before_keys_are_split():
     split = recipes()["triton.split_keys"].variants(
         situation("paged_attention", "triton", Source("v0.py", DECODE))
     )
-    assert [one.params["parts"] for one in split] == [4, 8, 16]
+    assert len(split) == 1
     assert "PARTS" in {one.name for one in find_tunables(split[0].source, "triton")}
     later = situation("paged_attention", "triton", split[0].source)
     assert not recipes()["triton.share_heads"].variants(later)
