@@ -1,7 +1,4 @@
-"""All tables of campaigns as they are after 0027, in one step, for a new installation.
-
-An older one takes the steps that it lacks; those of `replaces` stay for it.
-"""
+"""All tables of campaigns as they were on 27 November 2026; what came later follows."""
 
 import django.core.validators
 import django.db.models.deletion
@@ -75,35 +72,6 @@ LATE = {
 
 class Migration(migrations.Migration):
     initial = True
-    replaces = [
-        ("campaigns", "0001_initial"),
-        ("campaigns", "0002_sealed_rows"),
-        ("campaigns", "0003_kept_rows"),
-        ("campaigns", "0004_pitfalls"),
-        ("campaigns", "0005_goal"),
-        ("campaigns", "0006_standings"),
-        ("campaigns", "0007_findings"),
-        ("campaigns", "0008_passports"),
-        ("campaigns", "0009_worker_noise"),
-        ("campaigns", "0010_frozen_campaign"),
-        ("campaigns", "0011_own_kernels"),
-        ("campaigns", "0012_answered_wishes"),
-        ("campaigns", "0013_verdict_classes"),
-        ("campaigns", "0014_commits"),
-        ("campaigns", "0015_imported"),
-        ("campaigns", "0016_dispatch_splits"),
-        ("campaigns", "0017_states"),
-        ("campaigns", "0018_passport_wishes"),
-        ("campaigns", "0019_device_waits"),
-        ("campaigns", "0020_sweeps"),
-        ("campaigns", "0021_sweep_orders"),
-        ("campaigns", "0022_submissions"),
-        ("campaigns", "0023_not_judged"),
-        ("campaigns", "0024_repositories"),
-        ("campaigns", "0025_torch_beside"),
-        ("campaigns", "0026_answer_never_varies"),
-        ("campaigns", "0027_fewer_tables"),
-    ]
     dependencies = [
         ("knowledge", "0001_squashed_0018_one_table_of_imports"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),

@@ -1,20 +1,42 @@
-"""All tables of knowledge as they are after 0018, in one step, for a new installation.
+"""All tables of knowledge as they were on 27 November 2026; what came later follows."""
 
-An older one takes the steps that it lacks; those of `replaces` stay for it.
-"""
-
-import importlib
 import uuid
 
 import django.db.models.deletion
 from django.conf import settings
+from django.core.management import CommandError
 from django.db import migrations, models
+from django.db.migrations import RunPython
+from django.db.migrations.recorder import MigrationRecorder
 
 from knowledge.models.triggers import EVERY_ROW, TriggerEvent, refuse
 
-# Facets stand in the index as words such as "op=matmul" and "arch=sm-90". On PostgreSQL the words
-# count as they are: no dictionary of the server decides.
-FULL_TEXT = importlib.import_module("knowledge.migrations.0011_full_text").Migration.operations[0]
+TABLE = "knowledge_searchrow"
+FTS = "knowledge_searchrow_fts"
+# Facets stand in the index as words such as "op=matmul" and "arch=sm-90".
+SQLITE = (
+    f"""CREATE VIRTUAL TABLE {FTS} USING fts5(
+    words, content='{TABLE}', content_rowid='id', detail=none,
+    tokenize="unicode61 remove_diacritics 0 tokenchars '=-_'")""",
+    f"""CREATE TRIGGER {TABLE}_added AFTER INSERT ON {TABLE} BEGIN
+    INSERT INTO {FTS}(rowid, words) VALUES (new.id, new.words); END""",
+    f"""CREATE TRIGGER {TABLE}_gone AFTER DELETE ON {TABLE} BEGIN
+    INSERT INTO {FTS}({FTS}, rowid, words) VALUES ('delete', old.id, old.words); END""",
+    f"""CREATE TRIGGER {TABLE}_moved AFTER UPDATE OF words ON {TABLE} BEGIN
+    INSERT INTO {FTS}({FTS}, rowid, words) VALUES ('delete', old.id, old.words);
+    INSERT INTO {FTS}(rowid, words) VALUES (new.id, new.words); END""",
+)
+# The words as they are: no dictionary of the server decides what counts as one.
+POSTGRESQL = (
+    f"""ALTER TABLE {TABLE} ADD COLUMN lexemes tsvector
+    GENERATED ALWAYS AS (array_to_tsvector(string_to_array(words, ' '))) STORED""",
+    f"CREATE INDEX {TABLE}_lexemes ON {TABLE} USING gin (lexemes)",
+)
+SQLITE_BACK = (
+    *(f"DROP TRIGGER {TABLE}_{name}" for name in ("added", "gone", "moved")),
+    f"DROP TABLE {FTS}",
+)
+POSTGRESQL_BACK = (f"DROP INDEX {TABLE}_lexemes", f"ALTER TABLE {TABLE} DROP COLUMN lexemes")
 HISTORY = (
     *("adoption", "citation", "experiencechange", "lessonchange", "lessonevidence", "revision"),
     *("specchange", "waiver"),
@@ -32,32 +54,39 @@ VALUE = "COALESCE(OLD.value, -1e300) <> COALESCE(NEW.value, -1e300)"
 SPEC = " OR ".join([*(f"OLD.{name} <> NEW.{name}" for name in ONCE.split()), VALUE])
 
 
+def run(statements):
+    """The operation that runs the statements of the database's own kind."""
+
+    def act(apps, schema_editor):
+        for statement in statements[schema_editor.connection.vendor]:
+            schema_editor.execute(statement, params=())
+
+    return act
+
+
+FULL_TEXT = RunPython(
+    run({"sqlite": SQLITE, "postgresql": POSTGRESQL}),
+    run({"sqlite": SQLITE_BACK, "postgresql": POSTGRESQL_BACK}),
+)
+
+
+def refuse_an_older_one(apps, schema_editor):
+    """Raise CommandError where tables are there that an earlier kopt made step by step."""
+    applied = MigrationRecorder(schema_editor.connection).applied_migrations()
+    if ("knowledge", "0001_initial") in applied:
+        raise CommandError(
+            "database: it was made before 27 November 2026. Upgrade it with commit 036220a0 (tag "
+            "upgrade-1) of kopt first, then with this one. Nothing was changed."
+        )
+
+
 class Migration(migrations.Migration):
     initial = True
-    replaces = [
-        ("knowledge", "0001_initial"),
-        ("knowledge", "0002_frozen_rows"),
-        ("knowledge", "0003_kept_rows"),
-        ("knowledge", "0004_curation"),
-        ("knowledge", "0005_kept_history"),
-        ("knowledge", "0006_roles"),
-        ("knowledge", "0007_fixed_values"),
-        ("knowledge", "0008_elsewhere"),
-        ("knowledge", "0009_waivers_of_elsewhere"),
-        ("knowledge", "0010_experience"),
-        ("knowledge", "0011_full_text"),
-        ("knowledge", "0012_one_anti_pattern"),
-        ("knowledge", "0013_c_track_order"),
-        ("knowledge", "0014_tokens"),
-        ("knowledge", "0015_one_disagreement"),
-        ("knowledge", "0016_login_attempts"),
-        ("knowledge", "0017_imports_in_parts"),
-        ("knowledge", "0018_one_table_of_imports"),
-    ]
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
     operations = [
+        RunPython(refuse_an_older_one, RunPython.noop),
         migrations.CreateModel(
             name="Batch",
             fields=[

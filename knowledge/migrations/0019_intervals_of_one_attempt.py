@@ -12,5 +12,5 @@ def fill(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("knowledge", "0018_one_table_of_imports")]
+    dependencies = [("knowledge", "0001_squashed_0018_one_table_of_imports")]
     operations = [migrations.RunPython(fill, migrations.RunPython.noop, elidable=True)]

@@ -1,8 +1,9 @@
 """An installation of an earlier kopt is migrated with its rounds, imports and pages.
 
-installation.sqlite3.gz is what commit 35b313e0 left of scripted campaigns: a gain that another
-device did not show and a person's answer; a review, a restart and an unmasking; a void measurement
-and a pitfall; a draft with a placeholder; a trail, requests for passports, and imports.
+installation.sqlite3.gz holds scripted campaigns of commit 35b313e0, with the tables of 27 November
+2026, at which the migrations begin: a gain that another device did not show and a person's answer;
+a review, a restart and an unmasking; a void measurement and a pitfall; a draft with a placeholder;
+a trail, requests for passports, and imports.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ SHARED = """
 INSERT INTO campaigns_sweep VALUES (1, '[{"name": "K", "values": [1, 2], "default": 1}]', '2',
   'random', 0, '[]', 9, 60.0, '2026-11-01', 14);
 INSERT INTO campaigns_evaluation (id, candidate_id, kind, state, attempt, claims, holder, phase,
-  outcome, reason, report, created_at) VALUES
+  outcome, reason, report, created_at, void, void_reasons) VALUES
   (901, 14, 'share', 'done', 1, 1, 'w', '', 'passed', '1 variants tried.', '{}',
-    '2026-11-01'),
-  (902, 14, 'share', 'running', 2, 1, 'w', 'burst', '', '', '{}', '2026-11-01'),
-  (903, 14, 'build', 'queued', 1, 0, '', '', '', '', '{}', '2026-11-01');
+    '2026-11-01', '', '[]'),
+  (902, 14, 'share', 'running', 2, 1, 'w', 'burst', '', '', '{}', '2026-11-01',
+    '', '[]'),
+  (903, 14, 'build', 'queued', 1, 0, '', '', '', '', '{}', '2026-11-01', '', '[]');
 INSERT INTO campaigns_sweeppoint (sweep_id, evaluation_id, number, params, outcome, reason, time_us,
   times_us, ended_early, facts, build_s, screen_s, at)
   VALUES (1, 901, 1, '{"K": 1}', 'passed', '', 5.0, '{}', 0, '{}', 0, 0, '2026-11-01');
@@ -117,6 +119,22 @@ def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def told(upgraded: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(answer(upgraded, "shell", "-v", "0", "-c", ASK))
     return found
+
+
+def test_tables_from_before_the_first_migration_are_left_as_they_are(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "kopt.sqlite3") as older:
+        older.executescript(
+            "CREATE TABLE django_migrations (id integer PRIMARY KEY, app, name, applied datetime);"
+            "INSERT INTO django_migrations VALUES "
+            "(1, 'knowledge', '0001_initial', '2026-11-01 00:00:00');"
+        )
+    done = manage(tmp_path, "migrate")
+    assert done.returncode == 1
+    assert "with commit 036220a0 (tag upgrade-1) of kopt first" in done.stderr
+    assert "Traceback" not in done.stderr
+    with sqlite3.connect(tmp_path / "kopt.sqlite3") as older:
+        named = "SELECT count(*) FROM sqlite_master WHERE name LIKE 'knowledge_%'"
+        assert older.execute(named).fetchone() == (0,)
 
 
 def test_every_page_answers(told: dict[str, Any]) -> None:
