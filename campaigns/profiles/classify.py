@@ -92,7 +92,7 @@ def _by_share(values: Mapping[str, float]) -> Classified:
         kind, more = _waiting(values)
         return _as(kind, f"{why}; {more}" if more else why)
     first, second = (of_memory, of_sms) if memory >= sm else (of_sms, of_memory)
-    # What is far from its limit is not almost as near: then the rest of the time is waiting.
+    # If neither unit is near its limit, the rest of the time is latency.
     second = second if min(sm, memory) >= LOW_PCT else Bottleneck.LATENCY
     return Classified(Bottleneck.MIXED, first, second, why)
 

@@ -37,11 +37,11 @@ class IsaTarget:
 
     @property
     def sentence(self) -> str:
-        """As "0 % of …, at least 80 % is wanted"."""
+        """The value and its target, as in "0 % of …; the target is at least 80 %"."""
         if self.is_share:
             value, bound = 100 * self.value, 100 * self.bound
-            return f"{value:.0f} % of {self.words}, {self.side} {bound:.0f} % is wanted"
-        return f"{self.value:g} {self.words}, {self.side} {self.bound:g} is wanted"
+            return f"{value:.0f} % of {self.words}; the target is {self.side} {bound:.0f} %"
+        return f"{self.value:g} {self.words}; the target is {self.side} {self.bound:g}"
 
     @property
     def side(self) -> str:

@@ -87,7 +87,7 @@ def _gap(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
     there, most = profile.values.get("occupancy_pct"), profile.values.get("occupancy_most_pct")
     if there is None or most is None or most <= FEW_FIT_PCT or there >= OCCUPIED * most:
         return None
-    # Of blocks that are too few for the room other patterns tell.
+    # Other patterns report a grid that is too small for the device.
     if profile.values.get("waves", 1.0) < 1:
         return None
     words = f"{there:.0f} % of the warps are there, {most:.0f} % fit: blocks are uneven"

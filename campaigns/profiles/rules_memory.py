@@ -16,7 +16,7 @@ from campaigns.profiles.pattern import (
 
 # Sectors of 32 bytes that a warp's request for neighbours takes: at most, and of 4 bytes a thread.
 MOST_SECTORS, NARROW_SECTORS = 16.0, 4.0
-# Of the stalls, from which on the queue of memory instructions is full.
+# From this share of stalls on, the queue of memory instructions counts as full.
 QUEUED = 0.3
 CONFLICTS = 0.3
 # A kernel that keeps nothing busy and asks for an atomic as often as for every fifth load.

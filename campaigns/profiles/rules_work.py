@@ -43,9 +43,7 @@ def _unfused(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
     part = 2 * min(adds, products) / (adds + products + fused)
     if part < UNFUSED:
         return None
-    words = (
-        f"{100 * part:.0f} % of the float32 instructions are products and sums that could be one"
-    )
+    words = f"{100 * part:.0f} % of the float32 instructions do apart what one FMA does at once"
     return CounterSign(words, ("fadd", "fmul", "ffma"), part / 2)
 
 

@@ -88,11 +88,11 @@ def _floor(campaign: Campaign, evaluation: Evaluation, arms: Sequence[Timing | N
 def _fallback(campaign: Campaign, evaluation: Evaluation, why: str) -> NoiseFloor:
     noise = baseline_noise(campaign)
     if noise is None:
-        return NoiseFloor(LEAST_FLOOR, f"the least of {share(LEAST_FLOOR)}: {why}")
+        return NoiseFloor(LEAST_FLOOR, f"the least of {share(LEAST_FLOOR)}, because {why}")
     first = Evaluation.objects.filter(verdicts__round__campaign=campaign).order_by("pk").first()
     moved = first is not None and is_elsewhere(evaluation.card, first)
     where = " on another device" if moved else ""
-    return NoiseFloor(noise.floor, f"v0 against itself in round 1{where}: {why}")
+    return NoiseFloor(noise.floor, f"measured in round 1{where}, v0 beside itself, because {why}")
 
 
 def drift_under(evaluation: Evaluation, report: Report) -> tuple[Disturbance, ...]:

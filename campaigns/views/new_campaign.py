@@ -41,7 +41,7 @@ from knowledge.experience.recommend.others import others_learned
 from knowledge.lookup.platform_names import fitting
 
 INTAKE = Intake().stored
-# Kind → what stands in its field: nothing is no limit of its own, and 0 does not propose.
+# By kind, the text of its field: an empty field sets no limit, and 0 keeps it from proposing.
 ROUNDS_OF = {
     f"rounds_{kind}": str(USUAL[kind] or "") if kind in USUAL else "0" for kind in ProposerKind
 }

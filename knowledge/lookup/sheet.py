@@ -158,7 +158,7 @@ def record_of(row: SheetRow, platform: Platform) -> dict[str, Any]:
 
 
 def _specs(platform: Platform, asof: datetime | None) -> Iterator[Spec]:
-    """With citations and flags; of a moment that has passed, as they were then."""
+    """Specs with citations and flags, as they were at `asof` where that is given."""
     specs = Spec.objects.for_sheet().filter(platform=platform)
     if asof is None:
         read = specs.filter(state__in=(SpecState.APPROVED, *WAITING))

@@ -34,7 +34,7 @@ from knowledge.specs.metrics import METRICS
 
 AT_ONCE = 500
 LONGEST_TITLE, LONGEST_KEY, LONGEST_SUMMARY = 300, 80, 2_000
-# These hold in a scope; where one leaves a facet out, it holds for any value of it.
+# Kinds with a scope: an empty facet matches every value.
 SCOPED = (Kind.LESSON, Kind.STRATEGY, Kind.GAP)
 PROVEN = (16, 4, 1)  # attempts of a context
 # Kinds of which there are many. Their rows are parted by their keys, so that the newest are found

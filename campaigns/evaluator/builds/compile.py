@@ -65,8 +65,8 @@ def compile_or_fail(command: list[str], place: Workplace) -> str:
         place.keep_log(log)
         if not ended.status:
             return log
-        # Killed by somebody, or a part of it of which its driver tells last. A source could print
-        # the same words; all that they win is a measurement that is void.
+        # The compiler or one of its subprocesses was killed. A source could print the same words;
+        # all that this wins is a measurement that is void.
         part_killed = not ended.stopped and _KILLED_PART.search(ended.log[-LAST_WORDS:])
         if not ended.killed and not part_killed:
             raise BuildFailed(log)

@@ -63,7 +63,7 @@ class FunctionCounts:
 def most(found: Iterable[FunctionCounts]) -> tuple[Function, ...]:
     """At most MOST_FUNCTIONS, those with most instructions first, each with what is left to list.
 
-    One without instructions is none.
+    Functions without instructions are left out.
     """
     functions = [counts.function() for counts in found]
     functions.sort(key=lambda function: -function.instructions)

@@ -26,7 +26,7 @@ CALLS = {"cpp": harness.CALLS - 1}
 MISSING = f"{PERF} is not on this host; install linux-perf"
 # As a candidate is built, but for what makes it a library.
 BUILD = tuple(flag for flag in CPP_BUILD if flag not in ("-shared", "-fPIC"))
-# Of user code alone: the kernel's own counts are nobody's but an administrator's.
+# User code alone, because counting in kernel mode needs root.
 USER = ":u"
 COUNTED = re.compile(r"^\d[\d.]*,", re.MULTILINE)
 NOT_ALLOWED = re.compile(r"Access to performance monitoring|No permission|not permitted", re.I)

@@ -334,8 +334,8 @@ def space_ideas(situation: Situation) -> Iterator[Idea]:
     yield Idea(
         strategy=STRATEGY,
         title=f"Search tile and schedule: {few}",
-        change=f"Other values of {', '.join(names)}: of {space.size:,} points the likeliest are "
-        "screened, and the best are measured in full.",
+        change=f"Other values of {', '.join(names)}: the most "
+        f"promising of {space.size:,} points are screened, and the best are measured in full.",
         rationale="The best values follow from the chip's registers, caches and schedulers "
         "together, and trying many is surer than guessing one.",
         risks="A point may exceed a limit of the device; it then fails alone.",

@@ -68,7 +68,7 @@ def remind_of_baselines() -> list[tuple[Campaign, Next]]:
     return [(one.campaign, Next(measure=(one.pk,))) for one in found.values()]
 
 
-# What another worker is idle for is taken within moments; nothing is ended for that.
+# An idle worker takes it soon, so this one is not interrupted for it.
 WAITS_S = 10.0
 
 

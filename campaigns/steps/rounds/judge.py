@@ -127,8 +127,7 @@ def _waits_for_host(round_: Round, judged: JudgedRound, decision: Decision) -> b
 
 
 def _is_mendable(round_: Round, decision: Decision) -> bool:
-    """Never the baseline, nor a dispatch split, which is made of two kernels that were right, nor
-    what one session showed to be right and another one did not."""
+    """Baselines, dispatch splits and claimed rounds are never repaired."""
     if not round_.traits.is_mendable or round_.state == RoundState.CLAIMED:
         return False
     answers = round_.repairs.values_list("candidate", flat=True)

@@ -83,8 +83,8 @@ def try_to_learn(round_: Round) -> bool:
 
 
 def attempt_of(round_: Round) -> NewExperience | None:
-    """The attempt that a round was; None for the baseline and for a round that teaches nothing.
-    So does none of a sample.
+    """Return the attempt for experience; None for baselines, sample campaigns and rounds that
+    showed nothing.
 
     A verdict that needs review is kept for people, masked from machines.
     """

@@ -36,7 +36,7 @@ MOST_LOG = 8_000
 def repair(round_: Round) -> Next:
     """One repair: a further candidate that is measured in full, or the word that there is none.
 
-    Of what was handed in, whoever handed it in is waited for.
+    A submission waits for its author to repair it.
     """
     broken = judged_candidate(round_)
     if broken.evaluations.exclude(state=EvaluationState.DONE).exists():

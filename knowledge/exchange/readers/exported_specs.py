@@ -52,8 +52,8 @@ class ImportRefused(ValueError):
 class ExportedSpec:
     """One value. revision: the hash of an earlier text that it rests on, "" for the newest.
 
-    number: its name in the file, from 1; replaces: that of another, 0 for none. instead: it is what
-    has become of the document's own line there, which is then not read. by, at: who brought it in,
+    number: its name in the file, from 1; replaces: that of another, 0 for none. instead: it
+    replaces the value that the document's own line would give. by, at: who imported it,
     "" for a command, and when, as ISO 8601. waivers, flags, history: rows of `WAIVER`, `FLAG` and
     `STEP`. file, line: where it says so, from 1.
     """

@@ -53,7 +53,7 @@ def note_attempt(said: Mapping[str, Any], by: Any) -> Experience:
     bad = next((name for name in keep if name not in NAMED), None)
     if bad is not None:
         raise CurationError("keep", f"'{bad}'; accepted: {', '.join(NAMED)}")
-    # A strategy of its own name is no guess; the other names say where it holds.
+    # A strategy may keep a foreign name; operation, platform and dtype must be known ones.
     names = (*keep, "strategy")
     answers = {f"{name}:{draft.names.get(name, '')}": KEEP for name in names} | {"op:": KEEP}
     book = NameBook(answers)

@@ -83,20 +83,20 @@ def test_the_command_line_tells_the_same(run):
     outcomes = facts["candidates"][0]["outcomes"]
     assert ["incumbent's own times" in one["void"] for one in outcomes[:2]] == [True, False]
     assert outcomes[1]["surroundings"][5]["load"] == 6.0
-    assert facts["verdict"]["noise"]["words"].startswith("v0 against itself")
+    assert facts["verdict"]["noise"]["words"].startswith("measured in round 1")
 
 
 def test_it_says_which_noise_floor_the_verdict_stands_on(page, run):
     campaign = run(cast.Judge())
     noise = Verdict.objects.get(round__number=2).noise
     assert noise["passport"] is None
-    words = "v0 against itself in round 1: the worker has no noise passport"
+    words = "measured in round 1, v0 beside itself, because the worker has no noise passport"
     assert noise["words"] == words
     assert f">1 %</data>: {words}" in read(page, campaign)
     gates = {gate["name"]: gate for gate in Verdict.objects.get(round__number=2).gates}
     assert words in gates["samples"]["found"]
     first = Verdict.objects.get(round__number=1).noise["words"]
-    assert first == "the least of 1 %: the worker has no noise passport"
+    assert first == "the least of 1 %, because the worker has no noise passport"
 
 
 def test_it_names_the_passport_where_one_holds(page, run):

@@ -46,7 +46,7 @@ def test_r4_it_shows_every_ridge_with_its_arithmetic_and_both_sources(page, samp
 
 
 def test_its_noise_floor_is_that_of_the_newest_round_that_was_timed(page, sample):
-    words = "v0 against itself in round 1: the worker has no noise passport"
+    words = "measured in round 1, v0 beside itself, because the worker has no noise passport"
     assert f'>1 %</data> <span class="sub">in round 10: {words}</span>' in body(page, sample)
     # Round 7 was wrong, so no floor was found for it.
     assert f'<span class="sub">in round 6: {words}</span>' in body(page, build_sample(rounds=7))

@@ -47,7 +47,7 @@ UNORDERED = (
     Outcome.WRONG_RESULT,
     "a call left work on another stream, and the stream that it was called on does not wait for it",
 )
-# Believed where candidates are interpreted: it accepts none, and what it spares is a rejection.
+# Taken from interpreted candidates alone: it can prevent a rejection, never cause acceptance.
 NOT_JUDGED = Outcome.NOT_JUDGED, "it was not run to its end"
 
 

@@ -39,7 +39,9 @@ def another(taken, at, sigma=None, **changed):
 
 def test_it_takes_no_passport_of_after_the_measurement(measured, bench):
     before = floor_for(measured.campaign, measured)
-    assert before.words == "v0 against itself in round 1: the worker has no noise passport"
+    assert before.words == (
+        "measured in round 1, v0 beside itself, because the worker has no noise passport"
+    )
     take_passport("a kinder one", bench)
     assert floor_for(measured.campaign, measured) == before
 
@@ -77,7 +79,7 @@ def test_measuring_ends_by_the_floor_that_its_verdict_stands_on(run, script, ben
 def test_it_says_that_the_baseline_was_measured_on_another_device(measured):
     measured.report["environment"]["card"] = "another"
     found = floor_for(measured.campaign, measured)
-    assert found.words.startswith("v0 against itself in round 1 on another device: the worker")
+    assert found.words.startswith("measured in round 1 on another device, v0 beside itself")
 
 
 def test_a_passport_dated_ahead_of_the_clock_is_doubted(bench):
