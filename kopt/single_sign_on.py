@@ -84,7 +84,7 @@ class Provider(OIDCAuthenticationBackend):
         return found
 
     def get_token(self, payload: dict[str, str]) -> dict[str, Any]:
-        """As the library does, which would carry the client's secret along a redirect."""
+        """Ask as the library does, but never carry the client's secret along a redirect."""
         address = self.OIDC_OP_TOKEN_ENDPOINT
         answer = requests.post(address, data=payload, timeout=TIMEOUT_S, allow_redirects=False)
         self.raise_token_response_error(answer)

@@ -106,7 +106,7 @@ def variables(folder: Path) -> list[Variable]:
 
 
 def _name(node: ast.Call) -> str:
-    """Of the variable that is read by this call; empty where none is."""
+    """Name of the variable that this call reads; empty where it reads none."""
     read = ast.unparse(node.func)
     first = node.args[0] if node.args else None
     if (read == "os.environ.get" or read.startswith("env.")) and isinstance(first, ast.Constant):

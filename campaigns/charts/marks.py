@@ -126,7 +126,7 @@ class Chart:
 
     @property
     def shown_rows(self) -> tuple[Row, ...]:
-        """Of a long twin as much as a page takes; its file has every row."""
+        """Cut a long table twin to what a page takes; its file has every row."""
         kept = {point.number for point in fewer([row.point for row in self.rows], MOST_ROWS)}
         return tuple(row for row in self.rows if row.point.number in kept)
 

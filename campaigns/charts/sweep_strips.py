@@ -166,7 +166,7 @@ def _strip(knob: str, having: ByValue, drawn: Container[int], y: Scale) -> KnobS
 
 
 def _short(value: str, slot: float) -> str:
-    """As much of its end as fits, where values such as sets of flags differ."""
+    """Keep as much of its end as fits, where values such as sets of flags differ."""
     most = max(4, int(slot / LETTER) - 1)
     return value if len(value) <= most else "…" + value[1 - most :]
 

@@ -72,7 +72,7 @@ class EvaluatorService:
 
     @property
     def process_id(self) -> int | None:
-        """Of the running service; None before the first evaluation and after its end."""
+        """Process id of the running service; None before the first evaluation and after its end."""
         return self._process.pid if self._process is not None else None
 
     def __enter__(self) -> Self:

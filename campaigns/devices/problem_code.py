@@ -111,7 +111,7 @@ def described_problem(folder: Path, case: Case, given: Case | None = None) -> di
     counted = given or case
 
     def read(said: Any) -> dict[str, Any]:
-        """As pages, commands and drafts of problems read it. Raises ValueError."""
+        """Read it as pages, commands and drafts of problems do. Raises ValueError."""
         found, told = build(_Described, said, "described"), []
         for one in found.arguments:
             argument: dict[str, Any] = {"name": one.name, "role": one.role}

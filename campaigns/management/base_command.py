@@ -205,7 +205,7 @@ class BaseCommand(base.BaseCommand):
         raise CommandError(message, returncode=int(code))
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """As Django's, but a usage error exits with 1, since 2 means "not found" here."""
+        """Run as Django does, but a usage error exits with 1, since 2 means "not found" here."""
         try:
             # Not "called from the command line": argparse's own errors then raise CommandError.
             parser = self.create_parser(argv[0], argv[1])

@@ -181,7 +181,7 @@ class OneFileCommand(BaseCommand):
     def _cases(
         self, wanted: list[str], spec: ProblemSpec, backend: str, device: Device
     ) -> tuple[Case, ...]:
-        """Those named, of all that are meant for the device; else what the backend is tried on."""
+        """The named cases for the device; else those that the backend is tried on."""
         only_built = backend == "cuda" or (backend != "cpp" and not self.calls)
         if only_built and device.kind == "cpu":
             # One case tells the arguments of what is only built. The least takes no memory; what

@@ -40,7 +40,7 @@ class AbortReason(models.TextChoices):
 
 
 def measured_here(path: str = "") -> models.Q:
-    """Of rows whose campaign is under `path`, such as "round__campaign__": none of a sample.
+    """Leave out rows of samples. path: leads to the campaign, such as "round__campaign__".
 
     "" for campaigns themselves.
     """
@@ -178,7 +178,7 @@ class Campaign(Stateful):
 
 
 class ArchivedCampaign(models.Model):
-    """That a finished campaign is out of sight: lists leave it out unless they are asked for it.
+    """Hides a finished campaign: lists leave it out unless they are asked for it.
 
     The campaign itself is sealed, so this stands beside it; the row goes when it is brought back.
     Its events say who did either, and when.

@@ -39,7 +39,7 @@ class ReviewDecisionQuerySet(GuardedQuerySet["ReviewDecision"]):
 
 
 def newest_of_each(rows: Iterable[ReviewDecision]) -> list[ReviewDecision]:
-    """Of decisions in their order the last one of each person about each subject."""
+    """Keep the last decision of each person about each subject, of decisions in their order."""
     found: dict[tuple[int, int | None, int], ReviewDecision] = {}
     for row in rows:
         key = (row.campaign_id, row.round_id, row.by_id)

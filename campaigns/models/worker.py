@@ -161,7 +161,7 @@ class DeviceWait(Guarded):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As plain data, for the API and for `--json`."""
+        """Plain data for the API and for `--json`."""
         return {
             "since": self.since.isoformat(),
             "cause": self.cause,

@@ -49,7 +49,7 @@ class Classified:
 
     @property
     def said(self) -> str:
-        """As people say it after "limited by"."""
+        """Words for it after "limited by"."""
         parts = [SAID[one] for one in (self.first, self.second) if one]
         return " and ".join(parts) or SAID[self.kind]
 
@@ -109,7 +109,7 @@ def _compute(values: Mapping[str, float]) -> Bottleneck:
 
 
 def _waiting(values: Mapping[str, float]) -> tuple[Bottleneck, str]:
-    """Of a kernel that keeps nothing busy: why, and the number that says so."""
+    """Find why a kernel keeps nothing busy, and the number that says so."""
     if worst_stall(values)[0] == "stall_barrier":
         return Bottleneck.SYNC, "its warps wait at barriers most"
     most, there = values.get("occupancy_most_pct"), values.get("occupancy_pct")

@@ -39,7 +39,7 @@ class ProfileFinding:
 
 
 def patterns_of(vendor: Vendor) -> tuple[CounterPattern, ...]:
-    """Those that this vendor's cards have counters and strategies for."""
+    """Patterns that this vendor's cards have counters and strategies for."""
     return tuple(one for one in PATTERNS if vendor in one.helps)
 
 

@@ -103,7 +103,7 @@ class HotLine:
 
     @property
     def line(self) -> int:
-        """Of the candidate's own source; 0 where it is of another file, or unknown."""
+        """Line of the candidate's own source; 0 where it is of another file, or unknown."""
         file, _, number = self.source.rpartition(":")
         return int(number) if file in OWN_FILES else 0
 

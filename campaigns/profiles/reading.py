@@ -35,7 +35,7 @@ MOST_OF_A_CALL = 0.8
 
 @dataclass(frozen=True, slots=True)
 class LaunchSums:
-    """Of all launches of one kernel, in all calls. dram_bytes: None where one was not counted."""
+    """Sums over all launches of one kernel in all calls. dram_bytes: None if one has none."""
 
     launches: int
     time_us: float
@@ -72,7 +72,7 @@ class Profiled:
 
     @property
     def share(self) -> float | None:
-        """Of the kernels' time, what the longest takes; None where one was not timed."""
+        """Share of the kernels' time that the longest takes; None where one was not timed."""
         timed = all("duration_us" in one.values for one in self.kernels)
         return self.sums[0].time_us / self.time_us if timed and self.time_us else None
 
@@ -186,7 +186,7 @@ class MovedBytes:
 
 
 def moved_bytes(found: Profiled, formula: float, cache_bytes: float | None) -> MovedBytes | None:
-    """Of all kernels of one call; None where the bytes of one were not counted, or a call cut."""
+    """Bytes of all kernels of one call; None where one was not counted, or a call was cut."""
     cut = sum(found.launches) >= NCU_LAUNCHES or any(n % found.calls for n in found.launches)
     moved = [one.dram_bytes for one in found.sums if one.dram_bytes is not None]
     if formula <= 0 or cut or len(moved) < len(found.sums):

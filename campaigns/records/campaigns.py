@@ -94,7 +94,7 @@ class CampaignResult(msgspec.Struct, frozen=True):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As commands print it."""
+        """Data that commands print."""
         names = ("gain", "gain_low", "gain_high", "pairs", "baseline")
         return {name: getattr(self, name) for name in names}
 

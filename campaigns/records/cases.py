@@ -152,7 +152,7 @@ class CaseQuantiles:
 
 
 def quantiles_of(case: CaseReport) -> CaseQuantiles | None:
-    """Of the candidate's decisive samples, linear between neighbours; None if it was not timed."""
+    """Quantiles of the candidate's decisive samples, linear between them; None if not timed."""
     arm = case.candidate
     samples = decisive_samples(case, arm) if arm else ()
     if arm is None or not samples:

@@ -60,7 +60,7 @@ class Reviewed:
 
     @property
     def counting(self) -> list[ReviewDecision]:
-        """Of each person what counts now."""
+        """Keep each person's decision that counts now."""
         undone = {row.undoes_id for row in self.log}
         return newest_of_each(
             row for row in self.log if row.word != DecisionWord.UNDONE and row.pk not in undone
@@ -159,7 +159,7 @@ def author_of(round_: Round, campaign: Campaign) -> frozenset[int]:
 
 
 def owners_of_result(campaign: Campaign, best: Candidate) -> frozenset[int]:
-    """Of who started the campaign, and of who handed its best kernel in."""
+    """Names of who started the campaign and of who submitted its best kernel."""
     handed = best.round.submission
     return _known(campaign.created_by_id, handed.by_id if handed else None)
 
@@ -185,7 +185,7 @@ class Waivers:
 
     @classmethod
     def of(cls, campaigns: Collection[int] | None = None) -> Waivers:
-        """Of these campaigns, or of all; one query."""
+        """Read those of these campaigns, or of all; one query."""
         rows = Event.objects.filter(kind__in=(Placeholder.KIND, StandingAnswer.KIND))
         if campaigns is not None:
             rows = rows.filter(campaign__in=campaigns)

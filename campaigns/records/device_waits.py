@@ -62,7 +62,7 @@ class OnPlatform(Protocol):
 
 
 def no_worker_of(row: OnPlatform, what: str = "campaign") -> str:
-    """That no worker of its platform is alive; "" where one is, or where the row is over."""
+    """Say that no worker of its platform is alive; "" where one is, or where the row is over."""
     alive = Worker.objects.filter(platform=row.platform).alive()
     if row.is_finished or alive.exists():
         return ""
@@ -133,13 +133,13 @@ def queue_for(campaign: Campaign, now: datetime) -> Queue | None:
 
 
 def open_waits() -> QuerySet[DeviceWait]:
-    """Those of every campaign at work, each with its campaign. One query."""
+    """Waits of every campaign at work, each with its campaign. One query."""
     rows = DeviceWait.objects.filter(ended_at=None, is_reproduction=False)
     return rows.filter(campaign__state__in=WORKING).select_related("campaign")
 
 
 def waits_on(card: str, waits: Iterable[DeviceWait]) -> list[DeviceWait]:
-    """Those of them in which this device was last seen taken."""
+    """Keep the waits in which this device was last seen taken."""
     return [wait for wait in waits if card in wait.seen]
 
 

@@ -199,13 +199,13 @@ def _trials(round_: Round) -> QuerySet[Evaluation]:
 
 
 def outcomes_of_trials(round_: Round) -> dict[int, str]:
-    """Of the candidates of a round that were tried in full, by ordinal; the last attempt counts."""
+    """Outcomes of candidates that were tried in full, by ordinal; the last attempt counts."""
     done = _trials(round_).filter(state=EvaluationState.DONE).order_by("attempt")
     return dict(done.values_list("candidate__ordinal", "outcome"))
 
 
 def tried_candidates(round_: Round) -> list[Candidate]:
-    """Those that a verdict may be about: the finalists of a search that were tried, or one."""
+    """Candidates that a verdict may be about: the finalists of a search that were tried, or one."""
     if round_.state != RoundState.SCREENED or not hasattr(round_, "sweep"):
         return [judged_candidate(round_)]
     done = _trials(round_).filter(state=EvaluationState.DONE)

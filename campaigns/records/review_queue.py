@@ -62,7 +62,7 @@ class ReviewQueue:
         return [(kind, found[kind]) for kind in WaitingKind]
 
     def of(self, kind: str, *, mine: bool) -> list[Waiting]:
-        """Those of one kind; of all kinds for ""."""
+        """Items of one kind; of all kinds for ""."""
         rows = self.mine if mine else self.waiting
         return [one for one in rows if kind in ("", one.kind)]
 

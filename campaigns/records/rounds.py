@@ -54,7 +54,7 @@ def hypothesis_of(round_: Round) -> StoredHypothesis | None:
 
 @dataclass(frozen=True, slots=True)
 class TriedIdea:
-    """Of a hypothesis only what tells one idea from another; the rest need not be readable."""
+    """Holds of a hypothesis only what tells ideas apart; the rest need not be readable."""
 
     strategy: str = ""
     params: dict[str, Any] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class ProposedBy:
 
     @property
     def facts(self) -> dict[str, str | None]:
-        """As data."""
+        """Plain data."""
         return {"kind": self.kind, "name": self.name}
 
 

@@ -124,7 +124,7 @@ class _Telling:
 
 
 def _measured(candidates: Iterable[int]) -> Mapping[int, list[_Telling]]:
-    """Of each candidate, the oldest first."""
+    """Measurements of each candidate, the oldest first."""
     found: dict[int, list[_Telling]] = defaultdict(list)
     done = Evaluation.objects.filter(
         candidate__in=candidates, kind__in=AGAINST_V0, state=EvaluationState.DONE
@@ -252,7 +252,7 @@ def _shown(rows: Any) -> list[SeriesShown]:
 
 
 def owners_of_entry(entry: SeriesEntry) -> frozenset[int]:
-    """Of who started the campaign, and of who handed the round in."""
+    """Names of who started the campaign and of who submitted the round."""
     handed = entry.round.submission if entry.round else None
     keys = (entry.campaign.created_by_id, handed.by_id if handed else None)
     return frozenset(key for key in keys if key is not None)

@@ -109,7 +109,7 @@ class AwaitedRepair:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As data."""
+        """Plain data."""
         told = {"outcome": self.failed.outcome, "reason": self.failed.reason}
         return {"round": self.round.number, **told, "left": self.left, "words": self.words}
 

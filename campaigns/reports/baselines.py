@@ -92,7 +92,7 @@ class BaselineRow:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As data; gains are fractions, of the kernel over torch."""
+        """Plain data; gains are fractions, of the kernel over torch."""
         times = ("time_us", "kernel_us")
         cases = [
             {name: getattr(case, name) for name in ("case", *times)} | _gain_facts(case.gain)

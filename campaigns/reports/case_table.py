@@ -121,7 +121,7 @@ def floors_words(lengths: Sequence[Length]) -> str:
 
 
 def busy_words(report: Report | None) -> str:
-    """That others used the host during a measurement, in one line; "" where they hardly did."""
+    """Say that others used the host during a measurement, in one line; "" where they hardly did."""
     if report is None or not report.surroundings:
         return ""
     gpu = any(map(on_gpu, report.cases))

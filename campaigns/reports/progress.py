@@ -132,7 +132,7 @@ class Progress:
 
     @property
     def stored(self) -> dict[str, Any]:
-        """As data."""
+        """Plain data."""
         return {
             "state": self.state,
             "since": self.since.isoformat() if self.since else None,

@@ -49,7 +49,7 @@ class SubmissionSheet:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As data."""
+        """Plain data."""
         handed = self.submission
         return {
             "campaign": handed.campaign_id,
@@ -118,7 +118,7 @@ class ProposerRow:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As data."""
+        """Plain data."""
         return {
             "kind": self.kind,
             "may_propose": self.may_propose,

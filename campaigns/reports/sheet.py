@@ -227,7 +227,7 @@ def phase_of(
 
 
 def heartbeat_of(campaign: Campaign, now: datetime) -> WorkerHeartbeat | None:
-    """Of the worker that measures for this campaign, else of its platform; two queries."""
+    """Heartbeat of the campaign's worker, else of one of its platform; two queries."""
     if campaign.is_finished:
         return None
     running = Evaluation.objects.filter(
@@ -241,7 +241,7 @@ def heartbeat_of(campaign: Campaign, now: datetime) -> WorkerHeartbeat | None:
 def heartbeat_at(
     measuring: datetime | None, idle: datetime | None, now: datetime
 ) -> WorkerHeartbeat:
-    """Of the worker that measures, else of the newest one of the platform."""
+    """Time of the heartbeat of the worker that measures, else of the platform's newest one."""
     at = measuring or idle
     silent_s = max(0.0, (now - at) / timedelta(seconds=1)) if at else None
     return WorkerHeartbeat(silent_s, measuring is not None, at)

@@ -31,7 +31,7 @@ TERA, GIGA = 1e12, 1e9
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Of one direction over all shapes, in the trend's unit: the geometric mean and the best."""
+    """Rates of one direction over all shapes, in the trend's unit: geometric mean and best."""
 
     mean: float
     best: float

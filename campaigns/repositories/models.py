@@ -167,6 +167,6 @@ def noise_at(repository: Repository) -> Noise:
 
 
 def stored(value: HarnessResult | Noise | Proven) -> dict[str, Any]:
-    """As the rows keep it."""
+    """Data that the rows keep."""
     found: dict[str, Any] = msgspec.to_builtins(value)
     return found

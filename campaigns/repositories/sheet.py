@@ -85,7 +85,7 @@ def sheet_of(repository: Repository) -> RepositorySheet:
 
 
 def summaries_of(repositories: Iterable[Repository]) -> list[RepositorySheet]:
-    """Of several, in one query of their rounds."""
+    """Summarise several, in one query of their rounds."""
     listed = list(repositories)
     kept = RepositoryRound.objects.filter(repository__in=listed).exclude(commit="")
     found: dict[int, list[RepositoryRound]] = defaultdict(list)

@@ -247,7 +247,7 @@ def _newest(versions: Iterable[Version]) -> dict[str, Problem]:
 
 
 def _meant(homes: Iterable[str], by: Any, project: str) -> list[str]:
-    """Those of these projects that a user means."""
+    """The one of these projects that a user means."""
     if project and project in homes:
         return [project]
     own = set(by.projects.values_list("name", flat=True)) if by else set()

@@ -106,7 +106,7 @@ def needed_for(entry: str, text: str, file_name: str) -> tuple[str, list[str]]:
 
 
 def _needed(parts: Sequence[_Part], wanted: set[str]) -> tuple[list[_Part], set[str]]:
-    """Those that do more than to give names, and those whose names are wanted; all their words."""
+    """Statements that do more than give names, or whose names are wanted; with all their words."""
     rest = [one for one in parts if one.names]
     more, kept = [one for one in parts if not one.names], list[_Part]()
     while more:

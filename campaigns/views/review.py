@@ -58,7 +58,7 @@ def queue(request: HttpRequest) -> HttpResponse:
 
 
 def _records(waiting: Sequence[Waiting], found: ReviewQueue) -> list[dict[str, Any]]:
-    """As the API has them."""
+    """Records in the API's form."""
     rows = WaitingSerializer(rows_of_queue(waiting), many=True, context={"view": found})
     return list(rows.data)
 

@@ -91,7 +91,7 @@ def _require_may_give(flag: Flag, answer: FlagAnswer, by: Any) -> None:
 
 
 def require_not_raised_by(flag: Flag, by: Any) -> None:
-    """Whoever stored a text of the document since it was cited answers none of its flags."""
+    """Refuse an answer by a person who stored a text of the document since it was cited."""
     citation = flag.spec.citation
     if by is None or citation is None or flag.kind not in DRIFT:
         return

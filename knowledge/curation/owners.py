@@ -60,7 +60,7 @@ def not_owned(texts: Mapping[str, str], origin: str) -> dict[str, str]:
 
 
 def own_measurements(paths: Iterable[str]) -> set[str]:
-    """Those of these paths that hold a measurement of this installation, which stands."""
+    """Keep the paths that hold a measurement of this installation, which stands."""
     own = Document.objects.filter(origin=MEASURED_ORIGIN, withdrawn_at=None)
     return set(own.filter(path__in=list(paths)).values_list("path", flat=True))
 

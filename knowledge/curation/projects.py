@@ -34,7 +34,7 @@ def eyes_of(person: Any) -> Eyes:
 
 
 def projects_of(person: Any) -> QuerySet[Project]:
-    """Those that this user may put work into."""
+    """Projects that this user may put work into."""
     if person is None or is_lead(person):
         return Project.objects.all()
     return Project.objects.filter(members=person.pk)

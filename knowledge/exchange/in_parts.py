@@ -144,7 +144,7 @@ class _Work:
         self._claim(plan=plan, state=BatchState.PLANNED, progress={})
 
     def _try(self, files: Mapping[str, str], bundle: Bundle, intake: ImportOptions) -> Row:
-        """As `try_import`, in parts."""
+        """Do what `try_import` does, in parts."""
         if not _is_parted(bundle):
             return try_import(files, bundle, intake)
         told: Counter[str] = Counter()

@@ -30,7 +30,7 @@ class Said:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As data; who and when stay of a comment that was taken back."""
+        """Plain data; of a comment that was taken back author and time stay."""
         row = self.comment
         return {
             "id": row.pk,

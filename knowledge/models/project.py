@@ -33,7 +33,7 @@ class WorkKind(models.TextChoices):
 
 
 class ProjectWork(models.Model):
-    """That a campaign or a problem belongs to a project; without a row everybody sees it.
+    """Says that a campaign or a problem belongs to a project; without a row everybody sees it.
 
     It stands beside them, as both are sealed. key: their own, as `Experience.campaign`.
     """

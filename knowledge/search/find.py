@@ -298,7 +298,7 @@ def _sections(
 
 
 def _cut(hits: KindHits, per_kind: int, asked: Asked) -> KindHits:
-    """As many as are shown; documents in the order of what they are worth on their lines."""
+    """Cut to as many as are shown; documents are ordered by the worth of their lines."""
     rows = hits.rows
     if rows and rows[0].kind == Kind.DOCUMENT:
         rows = tuple(sorted(rows, key=lambda hit: (bool(hit.missing), -worth_of(hit, asked))))

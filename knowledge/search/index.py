@@ -241,7 +241,7 @@ def _platform(platform: Platform) -> Entry:
 
 
 def _spec(spec: Spec) -> Entry:
-    """Of equal matches preferred values of a whole device come first, as its sheet has them.
+    """Put preferred values of a whole device first among equal matches, as its sheet does.
 
     It is found by its metric's meaning and other names too.
     """

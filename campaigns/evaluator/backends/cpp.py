@@ -33,7 +33,7 @@ OPENMP = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+(?!simd|declare[ \t]+si
 
 
 def openmp_note(source: Source) -> str:
-    """Of a source whose OpenMP pragmas the compiler will ignore; "" of any other."""
+    """Note that the compiler will ignore the source's OpenMP pragmas; "" without such pragmas."""
     found = OPENMP.search(source.text)
     if found is None or any(flag.startswith("-fopenmp") for flag in source.flags):
         return ""

@@ -211,7 +211,7 @@ class TritonPasses(TorchPasses):
 
 
 def faster_passes(device: torch.device) -> Passes | None:
-    """Those for a device; None on a CPU where the service names no folder for them.
+    """Find the passes for a device; None on a CPU where the service names no folder for them.
 
     Raises what building or loading them raises.
     """

@@ -121,7 +121,7 @@ def put_in(target: str) -> None:
 
 
 def _is_gpu(device: Any) -> bool:
-    """Of what torch takes for a device: a text or a torch.device."""
+    """Whether this is a GPU, named as torch takes devices: a text or a torch.device."""
     return str(device).split(":")[0] in ("cuda", "hip") if device is not None else False
 
 

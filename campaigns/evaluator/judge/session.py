@@ -247,7 +247,7 @@ class MeasuringSession:
         )
 
     def _notes_of(self, channel: RunnerChannel) -> list[str]:
-        """Those on an arm; of the incumbent everyone is told."""
+        """Notes on an arm; those on the incumbent go to every candidate."""
         is_own = channel.role == CANDIDATE
         return self._progress.notes_of[channel.name] if is_own else self._progress.notes
 

@@ -53,7 +53,7 @@ _FORMATS: dict[str, ModuleType] = {
 
 
 def host_functions(text: str) -> tuple[Function, ...]:
-    """Of objdump's listing: at most MOST_FUNCTIONS, those with most instructions first.
+    """Functions of objdump's listing: at most MOST_FUNCTIONS, the longest first.
 
     Without what every shared object has, without padding, and without a last line that was cut.
     Nothing where the listing is of no x86-64 or AArch64 code.
@@ -113,7 +113,7 @@ def _target(operands: str) -> str:
 
 
 def device_functions(text: str, kept_bytes: int = 0) -> tuple[Function, ...]:
-    """Of the listing of a cubin, or of all that a shared object holds: bounded as the host's.
+    """Functions of a cubin's listing, or of all cubins of a shared object: bounded as the host's.
 
     kept_bytes: of shared memory that CUDA keeps, where the listing counts it in.
 
@@ -159,7 +159,7 @@ def device_functions(text: str, kept_bytes: int = 0) -> tuple[Function, ...]:
 
 
 def ptx_functions(text: str) -> tuple[Function, ...]:
-    """Of PTX, NVIDIA's language between source and machine code: lines, and no kinds."""
+    """Functions of PTX, NVIDIA's language between source and machine code: lines without kinds."""
     own = {told[1] for line in text.split("\n") if (told := _PTX_FILE.match(line))}
     found: list[FunctionCounts] = []
     for line in text.split("\n")[:-1]:

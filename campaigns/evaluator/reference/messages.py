@@ -45,7 +45,7 @@ class Sent(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def nbytes(self) -> int:
-        """Of one row."""
+        """Bytes of one row."""
         return math.prod(self.shape) * ITEM_BYTES[self.dtype] if self.dtype else 0
 
 

@@ -106,7 +106,7 @@ class Room:
 
     @property
     def options(self) -> str:
-        """As mount options of a tmpfs. Only its owner makes names at its top."""
+        """Mount options of a tmpfs. Only its owner makes names at its top."""
         return f"mode=755,size={self.most_bytes},nr_inodes={self.most_files}"
 
     def __str__(self) -> str:

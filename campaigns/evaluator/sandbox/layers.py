@@ -141,6 +141,6 @@ def wanted(*, root: bool) -> tuple[Layer, ...]:
 
 
 def describe(holds: Mapping[Layer, str]) -> str:
-    """As a report has it: "network, mounts, landlock 7"."""
+    """Name the layers as a report does: "network, mounts, landlock 7"."""
     named = {layer: detail for layer in Layer if (detail := holds.get(layer)) is not None}
     return ", ".join(f"{layer} {detail}".strip() for layer, detail in named.items())

@@ -272,7 +272,7 @@ class _Said:
 
 
 def _exit_status(status: int) -> int:
-    """As a shell tells it."""
+    """Exit status in a shell's convention."""
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 

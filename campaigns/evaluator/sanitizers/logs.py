@@ -43,7 +43,7 @@ _SUMMARY = re.compile(
 
 
 def address_faults(text: str, file: str) -> tuple[Fault, ...]:
-    """Of AddressSanitizer, which ends at its first."""
+    """Read AddressSanitizer's fault; it ends at the first one."""
 
     def details(head: re.Match[str], block: str) -> str:
         access, located = _ACCESS.search(block), _LOCATED.search(block)
@@ -55,7 +55,7 @@ def address_faults(text: str, file: str) -> tuple[Fault, ...]:
 
 
 def thread_faults(text: str, file: str) -> tuple[Fault, ...]:
-    """Of ThreadSanitizer."""
+    """Read ThreadSanitizer's faults."""
 
     def details(head: re.Match[str], block: str) -> str:
         return ", ".join(found.lower() for found in _RACERS.findall(block)[:2])
@@ -64,7 +64,7 @@ def thread_faults(text: str, file: str) -> tuple[Fault, ...]:
 
 
 def undefined_faults(text: str, file: str) -> tuple[Fault, ...]:
-    """Of UndefinedBehaviorSanitizer, one a line."""
+    """Read UndefinedBehaviorSanitizer's faults, one a line."""
     found = [
         Fault("undefined behaviour", said[:WORDS], file, int(line))
         for line, said in _UNDEFINED.findall(text)
@@ -73,7 +73,7 @@ def undefined_faults(text: str, file: str) -> tuple[Fault, ...]:
 
 
 def device_faults(text: str, file: str) -> tuple[Fault, ...]:
-    """Of compute-sanitizer's memcheck."""
+    """Read the faults of compute-sanitizer's memcheck."""
 
     def details(head: re.Match[str], block: str) -> str:
         lines = _INDENTED.findall(block)
@@ -84,7 +84,7 @@ def device_faults(text: str, file: str) -> tuple[Fault, ...]:
 
 
 def hazards(text: str, file: str) -> tuple[Fault, ...]:
-    """Of compute-sanitizer's racecheck; its warnings are left out, as they are no errors."""
+    """Read the errors of compute-sanitizer's racecheck; warnings are left out."""
 
     def details(head: re.Match[str], block: str) -> str:
         others = [line for line in _INDENTED.findall(block) if line.startswith("and ")]

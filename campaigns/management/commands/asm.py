@@ -117,7 +117,7 @@ class Command(OneFileCommand):
 
 
 def _limits_of(target: str) -> CitedLimits | None:
-    """Of the first platform that compilers call so; None without one, or without a database."""
+    """Limits of the first platform of this target; None without one or without a database."""
     try:
         row = min(of_architecture(target), key=lambda one: one.slug, default=None)
         return cited_limits(row) if row else None

@@ -360,7 +360,7 @@ def _parameter(arg: DraftArg) -> str:
 
 
 def _handed(arg: DraftArg) -> str:
-    """As the kernel takes it: many leave `const` out where they only read."""
+    """The argument as the kernel takes it: many leave `const` out where they only read."""
     if arg.role is not Role.INPUT:
         return arg.name
     return f"const_cast<{ELEMENTS[arg.dtype][0]}*>({arg.name})"

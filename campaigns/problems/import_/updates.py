@@ -131,7 +131,7 @@ class Effects:
 
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Those in a statement's body, or in what handles its exceptions."""
+    """Statements in a statement's body, or in what handles its exceptions."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
             yield child

@@ -101,7 +101,7 @@ def _toml(draft: ProblemDraft) -> str:
 
 
 def _own_tolerances(draft: ProblemDraft) -> Iterator[str]:
-    """Of outputs in other floats than the problem's, large ones, and those rounded to 8 bits."""
+    """Tolerances of large outputs, of those in other floats than the problem's, and of 8 bits."""
     for arg in draft.args:
         table = f"[tolerance.outputs.{arg.name}]"
         is_own = arg.dtype != draft.dtype or bool(arg.typical)

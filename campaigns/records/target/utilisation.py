@@ -64,7 +64,7 @@ class UtilisationSheet:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As plain data; None where it is unknown or was not asked about."""
+        """Plain data; None where it is unknown or was not asked about."""
         found, floor, waves = self.found, self.found.floor, self.found.waves
         return {
             **asdict(self.work),
@@ -84,7 +84,7 @@ class UtilisationSheet:
 
     @property
     def lines(self) -> list[str]:
-        """As text, a line for each fact."""
+        """Text with a line for each fact."""
         found = self.found
         lines = [f"{one.question:9}  {one.words}" for one in found.shares]
         lines += [f"{one.question:9}  {one.shown}" for one in self.missing]

@@ -62,7 +62,7 @@ def _column(campaign: Campaign, row: RoundRow) -> Column:
 
 
 def _limits(campaign: Campaign, rows: Sequence[RoundRow]) -> list[tuple[Texts, Texts]]:
-    """Of each what limits it, with targets of its machine code, and the rest of its counters."""
+    """Describe what limits each, with targets of its machine code, and its other counters."""
     read = explained(campaign, [row.round.chosen_id for row in rows if row.round.chosen_id])
     return [_why(read.get(row.round.chosen_id or 0, Explained()), campaign) for row in rows]
 

@@ -115,7 +115,7 @@ class LevelShift:
 
     @property
     def shift(self) -> float:
-        """As a fraction of the level before; negative where times fell."""
+        """Shift as a fraction of the level before; negative where times fell."""
         return self.after_us / self.before_us - 1
 
     @property

@@ -60,7 +60,7 @@ class ReviewState(StrEnum):
 
     @property
     def words(self) -> str:
-        """As people read it."""
+        """Words for people."""
         return _WORDS[self]
 
 

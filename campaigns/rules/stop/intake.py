@@ -66,7 +66,7 @@ class Intake:
 
     @property
     def stored(self) -> dict[str, str]:
-        """As stored in `Campaign.intake`."""
+        """Data that `Campaign.intake` stores."""
         return asdict(self)
 
     @property

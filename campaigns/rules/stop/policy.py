@@ -162,7 +162,7 @@ class Counter:
 
     @property
     def share(self) -> float:
-        """Of the limit, from 0 to 1; 0 without one."""
+        """Share of the limit, from 0 to 1; 0 without one."""
         return min(1.0, self.used / self.limit) if self.limit else 0.0
 
     @property

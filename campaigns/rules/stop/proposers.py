@@ -63,7 +63,7 @@ def parse_budgets(text: str) -> dict[ProposerKind, int | None]:
 
 
 def told_budgets(budgets: Budgets) -> str:
-    """As `parse_budgets` reads them."""
+    """Text that `parse_budgets` reads."""
     return ",".join(kind if most is None else f"{kind}={most}" for kind, most in budgets.items())
 
 

@@ -112,7 +112,7 @@ LOST_AFTER = 4
 
 @dataclass(frozen=True, slots=True)
 class AdviceRecord:
-    """Of judged rounds that cite one finding.
+    """Counts judged rounds that cite one finding.
 
     gain: the median over the `measured` ones, each against its own incumbent; 0.12 is 12 % faster.
     promised: the median of the share of the time that the finding could take at most; None where it

@@ -231,7 +231,7 @@ def _guard_limit(standard: Standard) -> str:
 
 
 def _guard_by_clock(compared: PairedComparison, standard: Standard) -> GateOutcome | None:
-    """As for the gain itself: the runner reports the device time, so it clears no case alone."""
+    """Guard as for the gain: the runner reports the device time, so it clears no case alone."""
     for name, by_clock in (compared.clock.cases if compared.clock else {}).items():
         effect = case_effect(by_clock, standard.noise, standard.guard)
         if effect is CaseEffect.REJECT and _is_protected(name, standard):

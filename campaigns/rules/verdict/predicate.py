@@ -56,11 +56,11 @@ class Predicate:
 
     @property
     def words(self) -> str:
-        """As people read it: "D ≥ 2048", "D = 128 and N ≤ 64 or D ≥ 4096"."""
+        """Words for people: "D ≥ 2048", "D = 128 and N ≤ 64 or D ≥ 4096"."""
         return self.code(" and ", " or ", {">=": "≥", "<=": "≤", "==": "="})
 
     def code(self, both: str, either: str, signs: Mapping[str, str] | None = None) -> str:
-        """As an expression, with these words between comparisons and between boxes."""
+        """An expression, with these words between comparisons and between boxes."""
         shown = dict(signs or {})
         texts = [
             both.join(
@@ -83,12 +83,12 @@ class Multiples:
 
     @property
     def words(self) -> str:
-        """As people read it: "N and D are multiples of 8"."""
+        """Words for people: "N and D are multiples of 8"."""
         are = "is a multiple" if len(self.columns) == 1 else "are multiples"
         return f"{' and '.join(self.columns)} {are} of {self.step}"
 
     def code(self, both: str, either: str) -> str:
-        """As an expression of C and of Python, with this word between comparisons."""
+        """An expression of C and of Python, with this word between comparisons."""
         return both.join(f"{column} % {self.step} == 0" for column in self.columns)
 
 

@@ -119,7 +119,7 @@ def code_words(code: MachineCode) -> str:
 
 
 def function_words(function: Function) -> str:
-    """As "312 instructions: vectors of 256 bits 24, loads and stores 30, calls 2 (expf)"."""
+    """Say "312 instructions: vectors of 256 bits 24, loads and stores 30, calls 2 (expf)"."""
     unknown = sorted(kind for kind in function.kinds if kind not in SAID and kind not in UNSAID)
     more = {"call": ", ".join(sorted(function.calls))}
     if function.widest_load_bytes:
@@ -146,14 +146,14 @@ TAKEN = {
 
 
 def resource_words(used: Resources) -> str:
-    """As "32 registers a thread, 0 registers spilled"; what is not known is left out."""
+    """Say "32 registers a thread, 0 registers spilled"; what is not known is left out."""
     known = {name: getattr(used, name) for name in TAKEN}
     told = [f"{value:,} {TAKEN[name]}" for name, value in known.items() if value is not None]
     return ", ".join(told) or "what it takes is not known"
 
 
 def width_words(function: Function) -> str:
-    """As "stores to global memory 2 of 16 B"; "" where it moves nothing."""
+    """Say "stores to global memory 2 of 16 B"; "" where it moves nothing."""
     told = []
     for kind, widths in sorted(function.widths.items()):
         sizes = sorted(widths.items(), key=lambda item: -int(item[0]))
@@ -177,7 +177,7 @@ def target_words(target: IsaTarget) -> str:
 
 
 def change_words(change: CodeChange) -> str:
-    """As "integer 19 → 12"; a number that one of the two has not is "none"."""
+    """Say "integer 19 → 12"; a number that one of the two has not is "none"."""
     before, after = (
         "none" if one is None else f"{one:,.0f}" for one in (change.before, change.after)
     )

@@ -143,7 +143,7 @@ def attempt_of(round_: Round) -> NewExperience | None:
 
 
 def _params(round_: Round, idea: StoredHypothesis, label: AttemptLabel) -> Mapping[str, Any]:
-    """Of the candidate that was judged; of a failed repair those of what it should repair."""
+    """Parameters of the judged candidate; of a failed repair those of what it should repair."""
     candidate = judged_candidate(round_)
     while label is AttemptLabel.INCORRECT and (repair := getattr(candidate, "repair", None)):
         candidate = repair.failed.candidate

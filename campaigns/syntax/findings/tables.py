@@ -43,7 +43,7 @@ class Use(NamedTuple):
 
 
 def tables(uses: Iterable[Use], kept: Collection[str]) -> list[str]:
-    """Those of the kept names that are tables of answers."""
+    """The kept names that are tables of answers."""
     uses = list(uses)
     data = _spread({use.name for use in uses if use.kind == "input"}, uses)
     aliases = [use for use in uses if use.kind == "alias"]

@@ -47,7 +47,7 @@ class Claim:
 
     @property
     def stored(self) -> dict[str, Any]:
-        """As a JSON column keeps it."""
+        """Data that a JSON column keeps."""
         return asdict(self)
 
     @property

@@ -46,7 +46,7 @@ class Bundle:
 
     @property
     def platforms(self) -> list[PlatformFacts]:
-        """Those that the files introduce, each once; specs.json knows better than a document."""
+        """Platforms that the files introduce, each once; specs.json overrides a document."""
         every = [page.platform for page in self.pages.values() if page.platform is not None]
         found = {each.slug: each for each in (*every, *self.kept.platforms)}
         return list(found.values())

@@ -61,7 +61,7 @@ class WorkedOut:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """As it is stored and shown: what needs a look first."""
+        """The plan as it is stored and shown: what needs a look comes first."""
         counts = Counter(row["outcome"] for row in self.rows)
         order = ("error", "skip", "merge candidate", "back", "create")
         rows = sorted(self.rows, key=lambda row: order.index(row["outcome"]))

@@ -197,7 +197,7 @@ def judge(
     judged = [_judged(strategy, near) for strategy, near in by_strategy.items()]
 
     def place_in_list(ranked: Ranked) -> tuple[float, int, float, str]:
-        """Of equal scores the higher gain comes first, and of bad records the lower."""
+        """Order equal scores by gain: the higher first, and for bad records the lower."""
         gains = [context.gain for context in ranked.contexts if context.gain is not None]
         gain = sum(gains) / len(gains) if gains else 0.0
         return -ranked.score, -ranked.worked, gain if ranked.avoid else -gain, ranked.strategy

@@ -259,7 +259,7 @@ class SharedSets:
             self._made[context.case.name].clear()
 
     def of(self, context: CaseContext) -> Iterator[Trial]:
-        """Those of one case. Raises BadReference where the reference refuses a declared one."""
+        """Sets of one case. Raises BadReference where the reference refuses a declared one."""
         name = context.case.name
         if not self._keeps(context):
             yield from sets_as_trials(context, self.check, context.supply.example())

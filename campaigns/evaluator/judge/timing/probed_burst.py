@@ -73,7 +73,7 @@ def is_narrow(arg: TensorArg) -> bool:
 
 
 def share_passed(at_s: float, seconds: float) -> float | None:
-    """Of a burst's time after the runner must have woken, the share that had passed at `at_s`."""
+    """Share of a burst's time that had passed at `at_s`, counted from the runner's waking."""
     if seconds < LEAST_PACE_S or at_s <= WAKE_S:
         return None
     return (at_s - WAKE_S) / (seconds - WAKE_S)
