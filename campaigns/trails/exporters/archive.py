@@ -10,18 +10,50 @@ from collections.abc import Iterator, Mapping
 from campaigns.models import Campaign
 from campaigns.trails.exporters.atrex import memory_files
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, trail_of
-from campaigns.trails.exporters.kernel_opt import performance_files
-from campaigns.trails.exporters.kernel_opt_skill import version_files
 from campaigns.trails.exporters.kernel_optimize import round_files, verdict_text
 from campaigns.trails.exporters.kopt import record_files
-from campaigns.trails.exporters.markdown import facts, page, said
-from campaigns.trails.exporters.tips import tip_files
-from campaigns.trails.exporters.workspace import BENCH, bench_text, workspace_files
-
-FORMATS = (
-    *(workspace_files, memory_files, round_files, version_files, performance_files),
-    *(record_files, tip_files),
+from campaigns.trails.exporters.text_templates import TrailFormat, text_of
+from campaigns.trails.exporters.workspace import (
+    BENCH,
+    bench_text,
+    version_sources,
+    workspace_files,
 )
+
+# Format → its files: those of a template below templates/trails, and those of data.
+FORMATS: Mapping[str, TrailFormat] = {
+    "workspace": TrailFormat({"README.md": "workspace/README.md"}, workspace_files),
+    "atrex": TrailFormat(
+        {
+            "plans/{one.version}_plan.md": "atrex/plan.md",
+            "baseline_report.md": "atrex/baseline_report.md",
+        },
+        memory_files,
+    ),
+    "kernel-optimize": TrailFormat(
+        {
+            "logs/optimize.md": "kernel_optimize/optimize.md",
+            "logs/performance_trend.md": "kernel_optimize/performance_trend.md",
+            "{one.folder}/summary.md": "kernel_optimize/summary.md",
+        },
+        round_files,
+    ),
+    "kernel-opt-skill": TrailFormat(
+        {
+            "{one.version}/correctness.md": "kernel_opt_skill/correctness.md",
+            "{one.version}/ncu_summary.md": "kernel_opt_skill/ncu_summary.md",
+            "{one.version}/ncu_details.md": "kernel_opt_skill/ncu_details.md",
+            "{one.version}/hypothesis.txt": "kernel_opt_skill/hypothesis.txt",
+            "env_check.md": "kernel_opt_skill/env_check.md",
+            "benchmark.md": "kernel_opt_skill/benchmark.md",
+            "final_report.md": "kernel_opt_skill/final_report.md",
+        },
+        version_sources,
+    ),
+    "kernel-opt": TrailFormat({"performance.md": "kernel_opt/performance.md"}),
+    "kopt": TrailFormat(data=record_files),
+    "tips": TrailFormat({"tips.md": "tips/tips.md"}),
+}
 # The oldest time that an archive can hold: when a file was written says nothing here.
 NO_TIME = (1980, 1, 1, 0, 0, 0)
 PLAIN_FILE = 0o644 << 16
@@ -33,8 +65,8 @@ def trail_files(campaign: Campaign) -> Mapping[str, str]:
     """Path → text of every file, in the order of the formats. ValueError for an unsafe name."""
     trail: ExportedCampaign = trail_of(campaign)
     found: dict[str, str] = {}
-    for files in FORMATS:
-        for path, text in files(trail):
+    for written in FORMATS.values():
+        for path, text in written.files(trail):
             if not SAFE.fullmatch(path) or path in found:
                 raise ValueError(f"trail: {path!r} can not be a file of an archive")
             found[path] = text
@@ -79,25 +111,7 @@ def reproducer_files(trail: ExportedCampaign, number: int) -> Iterator[tuple[str
     one, code = found[number], found[number].candidate
     rival = found.get(one.against or 0) if one.against != number else None
     assert code is not None
-    facts_then = {
-        "Verdict then": one.word.told(one.sentence),
-        "Measured on": trail.campaign.platform.name,
-        "Flags": " ".join(code.flags) or "none of its own",
-        "Incumbent then": f"round {rival.number}: {rival.title}" if rival else "none",
-    }
-    beside = f" in turn with round {rival.number}, its incumbent then" if rival else ""
-    yield (
-        "README.md",
-        page(
-            f"# Round {number}: {said(one.title)}",
-            f"Of {said(trail.campaign.title)}. `python {BENCH.name}` builds, checks and times "
-            f"it{beside}. It needs torch and a compiler, not kopt, and locks nothing up: a kernel "
-            "runs as you.",
-            facts(facts_then.items()),
-            "The bench's times are a quick look by the host's clock on one seed. They prove "
-            "nothing, and do not compare with the campaign's own.",
-        ),
-    )
+    yield "README.md", text_of("reproducer/README.md", trail=trail, one=one, rival=rival)
     for name, text in sorted(trail.campaign.problem.files.items()):
         yield f"problem/{name}", text
     shown = [one, rival] if rival else [one]

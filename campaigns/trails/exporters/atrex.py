@@ -1,4 +1,4 @@
-"""memory/v<N>.json, plans/ and baseline_report.md: the records of a round as one agent reads them.
+"""memory/v<N>.json: the records of a round as one agent reads them.
 
 The fields are those of atrex-kernel-agent's version files. What nobody recorded is null or empty.
 """
@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import Evaluation
+from campaigns.profiles.reading import Profiled
 from campaigns.records.values import gain_value
 from campaigns.reports.totals import GIGA, TERA
 from campaigns.rules.noise.gain import geomean
-from campaigns.rules.wording import duration, known_duration, share
-from campaigns.trails.exporters.counted import (
-    bottleneck_facts,
-    isa_facts,
+from campaigns.trails.exporters.judged_rounds import (
+    NOT_PROFILED,
+    ExportedCampaign,
+    ExportedRound,
     limit_words,
-    search_facts,
-    search_table,
 )
-from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
-from campaigns.trails.exporters.markdown import NOTHING, facts, fenced, page, said, table
 
 PASS, FAIL, TIMEOUT = "PASS", "FAIL", "TIMEOUT_FAIL"
 STATUS: Mapping[str, str] = {Outcome.PASSED: PASS, Outcome.TIMED_OUT: TIMEOUT}
@@ -41,23 +39,6 @@ def memory_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
     for one in trail.rounds:
         known = json.dumps(_version(trail, one), ensure_ascii=False, indent=2)
         yield f"memory/{one.version}.json", f"{known}\n"
-        idea = one.hypothesis
-        if idea:
-            about = {
-                "Strategy": idea.strategy,
-                "One change": idea.change,
-                "Bottleneck": limit_words(one.rests_on, one.rival.note),
-                "Why": idea.rationale,
-                "Expected": one.expected,
-                "Risks and rollback": idea.risks,
-            }
-            evidence = [f"- {said(line)}" for line in idea.evidence or (NOTHING,)]
-            title = f"# {one.version}: {said(idea.title)}"
-            searched = ["## Search log", "", *search_table(one)]
-            plan = page(title, facts(about.items()), ["## Evidence", "", *evidence], searched)
-            yield f"plans/{one.version}_plan.md", plan
-    if trail.baseline:
-        yield "baseline_report.md", _baseline_report(trail, trail.baseline)
 
 
 def _version(trail: ExportedCampaign, one: ExportedRound) -> dict[str, Any]:
@@ -65,7 +46,9 @@ def _version(trail: ExportedCampaign, one: ExportedRound) -> dict[str, Any]:
     status = STATUS.get(run.outcome if run else "", FAIL)
     errors = [case.norm_error for case in one.report.cases] if one.report else []
     # What failed and was repaired, then what the round ended with.
-    failed = [(each.failed, each.candidate.label) for each in one.repairs if each.candidate]
+    failed = [
+        (each.failed, each.candidate.label) for each in one.round.repairs.all() if each.candidate
+    ]
     failed += [(run, "")] if run else []
     return {
         "version": one.version,
@@ -79,7 +62,7 @@ def _version(trail: ExportedCampaign, one: ExportedRound) -> dict[str, Any]:
             "risks_and_rollback": idea.risks if idea else "",
         },
         "profile_evidence": {
-            **bottleneck_facts(one.rests_on),
+            **_bottleneck(one.rests_on),
             "evidence_summary": "; ".join(idea.evidence) if idea else "",
             "evidence_chain": idea.rationale if idea else "",
         },
@@ -87,8 +70,8 @@ def _version(trail: ExportedCampaign, one: ExportedRound) -> dict[str, Any]:
             "rel_err": max((error for error in errors if error is not None), default=None),
             "status": status,
         },
-        "isa_metric_progress": isa_facts(one),
-        "search_log": search_facts(one),
+        "isa_metric_progress": _machine_code(one),
+        "search_log": one.searched,
         "pitfalls_and_fixes": [_pitfall(*each) for each in failed if each[0].outcome in ERRORS],
         "references": [
             {"source_type": "gpu-wiki", "path_or_url": cited.citation, "description": cited.display}
@@ -155,33 +138,32 @@ def _rates(trail: ExportedCampaign, one: ExportedRound) -> tuple[float | None, f
     return (geomean(flops) if min(flops) > 0 else 0.0, geomean(moved) if min(moved) > 0 else 0.0)
 
 
-def _baseline_report(trail: ExportedCampaign, one: ExportedRound) -> str:
-    rows = []
-    for result in one.results:
-        case, time = trail.sheet.target.cases.get(result.case), result.time
-        floor_us = case.floor_us if case else None
-        rows.append(
-            (
-                result.case,
-                duration(time.median) if time else NOTHING,
-                f"{duration(time.low)} to {duration(time.high)}" if time else NOTHING,
-                time.n if time else 0,
-                case.bound if case and case.bound else NOTHING,
-                known_duration(floor_us, "UNKNOWN"),
-                share(floor_us / time.median) if floor_us and time else "UNKNOWN",
-                case.limit.words if case and case.limit else NOTHING,
-            )
-        )
-    head = ("case", "median", "95 % interval", "samples", "roofline", "floor", "share", "of")
-    code, floor = one.candidate, share(one.noise) if one.noise else NOTHING
-    return page(
-        "# Baseline",
-        f"{said(trail.campaign.title)}: v0 as it came with the problem, measured "
-        f"{one.closed} UTC. {said(one.sentence)}",
-        table(head, rows),
-        [
-            f"Noise floor of this measurement: {floor}.",
-            f"Limited by: {said(limit_words(one.explained.profiled, one.explained.note))}.",
-        ],
-        fenced(code.text, code.file_name.rpartition(".")[2]) if code else "",
-    )
+def _bottleneck(found: Profiled | None) -> dict[str, Any]:
+    """What counters told, under the names of atrex and beyond them."""
+    if found is None:
+        return {"tool_used": "", "bottleneck_type": NOT_PROFILED}
+    kind = found.limit.kind
+    known = ("memory", "compute")
+    return {
+        "tool_used": found.tool,
+        "bottleneck_type": f"{kind.group}_bound" if kind.group in known else kind.value,
+        "bottleneck_class": found.limit.words,
+        "bottleneck_evidence": limit_words(found),
+        "findings": [asdict(one) for one in found.findings],
+        "metrics": dict(found.main.values),
+    }
+
+
+def _machine_code(one: ExportedRound) -> list[dict[str, Any]]:
+    """isa_metric_progress of atrex (R31). A target is the most or the least that is wanted."""
+    return [
+        {
+            "metric": target.name,
+            "target": target.bound,
+            "current": target.value,
+            "met": target.is_met,
+            "wanted": target.side,
+            "meaning": target.words,
+        }
+        for target in one.isa_targets
+    ]

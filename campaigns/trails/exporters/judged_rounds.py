@@ -1,21 +1,48 @@
-"""A campaign's closed rounds with all that each of them was judged by: what every format says."""
+"""A campaign's closed rounds with all that each of them was judged by: what every format says.
+
+What nobody counted is "not profiled": a roofline knows no bottleneck (R25). Tips are what a few
+rounds showed, from records alone (R41): a lesson is written by a person, and these are its raw
+material. Rounds that failed for the host's sake tell nothing of a kernel and are no tips.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime
 from typing import Any
 
-from campaigns.evaluator.contract import Report
-from campaigns.models import Campaign, Candidate, Commit, Evaluation, Event, Repair, Round, Verdict
+from django.db.models import prefetch_related_objects
+
+from campaigns.evaluator.contract import CaseReport, Report
+from campaigns.models import Campaign, Candidate, Commit, Evaluation, Event, Round, Verdict
 from campaigns.profiles.isa import IsaTarget
 from campaigns.profiles.reading import Profiled
 from campaigns.records.evaluations import report_of
 from campaigns.records.explained.profiles import Explained, explained, targets_in
+from campaigns.reports.course import KINDS
 from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet
-from campaigns.rules.wording import share
+from campaigns.rules.search_log import SearchSource
+from campaigns.rules.verdict.decision import VerdictWord as Word
+from campaigns.rules.wording import change, duration, share
+
+NOT_PROFILED = "not profiled"
+# What atrex calls a source; others keep their word.
+SOURCES: Mapping[str, str] = {
+    SearchSource.WIKI: "gpu-wiki",
+    SearchSource.REFERENCE: "ref-project",
+    SearchSource.WEB: "public-web",
+}
+MOST_TIPS = 5
+TELLING = (Word.ACCEPTED, Word.REJECTED, Word.NO_CHANGE)
+
+
+def limit_words(found: Profiled | None, note: str = "") -> str:
+    """The class by counters (R25) with its numbers and whose it is. note: why there is none."""
+    if found is None:
+        return f"{NOT_PROFILED}: {note}" if note else NOT_PROFILED
+    whose = f"{found.main.kernel:.200} on {found.case}, by {found.tool}"
+    return f"{found.limit.words}: {found.limit.why} ({whose})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,15 +50,16 @@ class ExportedRound(RoundRow):
     """One closed round, with the evaluation that its verdict rests on.
 
     What a trail calls a round's time is that of the pages: as its own session measured it.
-    explained: what was read of its candidate. rival: the same of the incumbent before it.
+    explained: what was read of its candidate. rival: the same of the incumbent before it. back_to:
+    the last accepted round before it.
     """
 
     candidate: Candidate | None
     evaluation: Evaluation | None
     report: Report | None
-    repairs: tuple[Repair, ...]
     explained: Explained
     rival: Explained
+    back_to: ExportedRound | None
 
     @property
     def stored(self) -> dict[str, Any]:
@@ -49,13 +77,21 @@ class ExportedRound(RoundRow):
         return targets_in(self.explained.code, self.round.campaign)
 
     @property
-    def commit(self) -> Commit | None:
-        return getattr(self.round, "commit", None)
+    def searched(self) -> list[dict[str, str]]:
+        """search_log of atrex (R35)."""
+        return [
+            {
+                "source": SOURCES.get(step.source, step.source.value),
+                "query": step.query,
+                "finding": step.found,
+                "actionability": "",
+            }
+            for step in (self.hypothesis.searched if self.hypothesis else ())
+        ]
 
     @property
-    def closed(self) -> str:
-        """When it was closed, in UTC; "" where that is not known."""
-        return f"{self.round.closed_at:%Y-%m-%d %H:%M}" if self.round.closed_at else ""
+    def commit(self) -> Commit | None:
+        return getattr(self.round, "commit", None)
 
     @property
     def version(self) -> str:
@@ -95,16 +131,54 @@ class ExportedRound(RoundRow):
         same = idea.change.startswith(idea.title)
         return idea.change if same else f"{idea.title}. {idea.change}".strip()
 
+    @property
+    def name(self) -> str:
+        return f"round {self.number}: {self.title}"
+
+    @property
+    def beside(self) -> str:
+        """The name of what it was measured beside."""
+        return f"round {self.against}"
+
+    @property
+    def status(self) -> str:
+        """As the trend table of kernel-optimize writes it."""
+        return "BASELINE" if self.is_baseline else "ACCEPTED" if self.is_kept else "ROLLBACK"
+
+    @property
+    def cases(self) -> tuple[CaseReport, ...]:
+        """What its report says of each case."""
+        return tuple(self.report.cases) if self.report else ()
+
+    @property
+    def correct(self) -> set[str]:
+        """The cases on which it was."""
+        return {case.case for case in self.cases if case.correct}
+
+    @property
+    def launched(self) -> list[CaseReport]:
+        """The cases of which a tracer of the driver told something."""
+        known = [case for case in self.cases if case.candidate]
+        return [
+            case
+            for case in known
+            if case.candidate and (case.candidate.launch or case.candidate.device_us is not None)
+        ]
+
+    @property
+    def device_times(self) -> str:
+        known = [case.candidate.device_us for case in self.cases if case.candidate]
+        return ", ".join(duration(device_us) for device_us in known if device_us)
+
 
 @dataclass(frozen=True, slots=True)
 class ExportedCampaign:
-    """All that is told of a campaign. at: when the newest record of it was made."""
+    """All that is told of a campaign. stalls: what was done about rounds without a gain."""
 
     campaign: Campaign
     sheet: CampaignSheet
     rounds: tuple[ExportedRound, ...]
-    events: tuple[Event, ...]
-    at: datetime
+    stalls: tuple[Event, ...]
 
     @property
     def baseline(self) -> ExportedRound | None:
@@ -119,9 +193,38 @@ class ExportedCampaign:
     def best(self) -> ExportedRound | None:
         return self.kept[-1] if self.kept else None
 
-    def kept_before(self, one: ExportedRound) -> ExportedRound | None:
-        """The last accepted round before it."""
-        return next((each for each in self.kept[::-1] if each.number < one.number), None)
+    @property
+    def lost(self) -> tuple[ExportedRound, ...]:
+        return tuple(one for one in self.rounds if not one.is_kept)
+
+    @property
+    def tips(self) -> list[ExportedRound]:
+        """The rounds to tell of, at most five: the largest measured changes, in their order."""
+        telling = [one for one in self.rounds if one.hypothesis and one.word in TELLING]
+        sizes = {one.number: abs(one.gain.gain) for one in telling if one.gain}
+        clearest = sorted(sizes, key=lambda number: -sizes[number])[:MOST_TIPS]
+        return [one for one in telling if one.number in clearest]
+
+    @property
+    def ending(self) -> str:
+        return self.campaign.stop_sentence or f"not ended: {self.sheet.phase}"
+
+    @property
+    def strategies(self) -> list[str]:
+        """Each once, in the order in which they were tried."""
+        ideas = [one.hypothesis for one in self.rounds]
+        return list(dict.fromkeys(idea.strategy for idea in ideas if idea))
+
+    @property
+    def left(self) -> str:
+        """How far the best is from its floor."""
+        reached = self.sheet.share
+        if not reached:
+            return "N/A — the floor is UNKNOWN"
+        if reached >= 1:
+            return "nothing: it is at the ceilings that are known"
+        limit = self.sheet.target.roof_words
+        return f"{change(1 / reached - 1)} of speed ({share(reached)} of {limit})"
 
 
 def trail_of(campaign: Campaign) -> ExportedCampaign:
@@ -130,18 +233,16 @@ def trail_of(campaign: Campaign) -> ExportedCampaign:
     at = max((event.at for event in events), default=campaign.created_at)
     sheet = campaign_sheet(campaign, at)
     closed = [row for row in sheet.rows if row.is_closed]
-    verdicts = Verdict.objects.filter(round__in=[row.round.pk for row in closed])
-    loaded = verdicts.select_related("evaluation__candidate", "evaluation__worker")
+    own = [row.round for row in closed]
+    verdicts = Verdict.objects.filter(round__in=own)
+    loaded = verdicts.select_related("evaluation__candidate")
     judged = {verdict.round_id: verdict.evaluation for verdict in loaded}
-    repairs: dict[int, list[Repair]] = defaultdict(list)
-    rows = Repair.objects.filter(round__campaign=campaign).order_by("round", "number")
-    for repair in rows.select_related("candidate", "failed__candidate"):
-        repairs[repair.round_id].append(repair)
+    prefetch_related_objects(own, "repairs__candidate", "repairs__failed__candidate")
     tried = {row.round.pk: _candidate(row.round, judged.get(row.round.pk)) for row in closed}
     keys = [one.pk for one in tried.values() if one]
     keys += [row.round.against_id for row in closed if row.round.against_id]
     read, nothing = explained(campaign, keys), Explained()
-    rounds = []
+    rounds: list[ExportedRound] = []
     for row in closed:
         evaluation, candidate = judged.get(row.round.pk), tried[row.round.pk]
         rounds.append(
@@ -150,12 +251,13 @@ def trail_of(campaign: Campaign) -> ExportedCampaign:
                 candidate=candidate,
                 evaluation=evaluation,
                 report=report_of(evaluation) if evaluation else None,
-                repairs=tuple(repairs[row.round.pk]),
                 explained=read.get(candidate.pk, nothing) if candidate else nothing,
                 rival=read.get(row.round.against_id or 0, nothing),
+                back_to=next((each for each in rounds[::-1] if each.is_kept), None),
             )
         )
-    return ExportedCampaign(campaign, sheet, tuple(rounds), events, at)
+    stalls = tuple(event for event in events if event.kind in KINDS)
+    return ExportedCampaign(campaign, sheet, tuple(rounds), stalls)
 
 
 def _candidate(round_: Round, evaluation: Evaluation | None) -> Candidate | None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 
-Part = list[str] | str
 NOTHING = "N/A — not recorded"
 # What Markdown reads as a mark within a line. Where it reads HTML, entities keep that out.
 _MARKS = re.compile(r"([\\`*\[\]|])")
@@ -27,13 +25,9 @@ def said(text: object) -> str:
     return "".join(parts)
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], none: str = "") -> list[str]:
-    """A table; every cell is plain text. none: what stands there instead without any row."""
-    rows = list(rows)
-    if not rows:
-        return [none]
-    lines = [f"| {' | '.join(map(said, head))} |", f"|{'|'.join('---' for _ in head)}|"]
-    return [*lines, *(f"| {' | '.join(said(cell) for cell in row)} |" for row in rows)]
+def told(text: object) -> str:
+    """The same, and that nobody recorded it where it is empty."""
+    return said(text) or NOTHING
 
 
 def fenced(text: str, language: str = "") -> list[str]:
@@ -42,14 +36,3 @@ def fenced(text: str, language: str = "") -> list[str]:
     longest = max((len(run) for run in re.findall(r"`+", clean)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{language}", *clean.split("\n"), fence]
-
-
-def facts(pairs: Iterable[tuple[str, object]]) -> list[str]:
-    """A list of names, which are ours, with what is known of each."""
-    return [f"- **{name}:** {said(value) or NOTHING}" for name, value in pairs]
-
-
-def page(*parts: Iterable[str] | str) -> str:
-    """Parts with an empty line between them."""
-    blocks = [part if isinstance(part, str) else "\n".join(part) for part in parts]
-    return "\n\n".join(block for block in blocks if block) + "\n"

@@ -5,8 +5,8 @@ import pytest
 from campaigns.evaluator.contract import Function, MachineCode
 from campaigns.reports.report import render_report
 from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.trails.exporters.archive import FORMATS
 from campaigns.trails.exporters.judged_rounds import trail_of
-from campaigns.trails.exporters.kernel_opt_skill import version_files
 from tests.campaigns.steps import cast
 
 SOLVE = Function("void run<float>(x)", 40, {"vector_256": 8, "call": 2}, {"ex<b>pf": 2})
@@ -63,7 +63,7 @@ def test_the_report_has_that_of_the_best_round(measured):
 
 
 def test_the_trail_has_that_of_each_version(measured):
-    files = dict(version_files(trail_of(measured(CODE))))
+    files = dict(FORMATS["kernel-opt-skill"].files(trail_of(measured(CODE))))
     told = files["v1/ncu_summary.md"]
     assert "## Machine code\n\nAs listed by objdump, native." in told
     assert "vectors of 256 bits 8, calls 2" in told

@@ -10,8 +10,8 @@ from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.totals import trend_of
 from campaigns.rules.noise.directions import Direction, Half
 from campaigns.rules.wording import change
+from campaigns.trails.exporters.archive import FORMATS
 from campaigns.trails.exporters.judged_rounds import trail_of
-from campaigns.trails.exporters.kernel_optimize import round_files
 from tests.campaigns.steps import cast
 
 FASTER = "// time 50"
@@ -58,7 +58,7 @@ def test_r14_the_trend_has_both_directions_and_the_gain_over_the_step(campaign):
 def test_r14_report_and_trail_show_it(campaign):
     second = trend_of(campaign_sheet(campaign, timezone.now())).of(2)
     assert "Combined step</th>" in render_report(campaign)
-    files = dict(round_files(trail_of(campaign)))
+    files = dict(FORMATS["kernel-optimize"].files(trail_of(campaign)))
     path = next(path for path in files if files[path].startswith("# Performance trend"))
     assert "Combined Step GB/s" in files[path]
     assert f"{change(second.gain.gain)} (paired, n={second.gain.pairs})" in files[path]

@@ -33,9 +33,8 @@ from campaigns.steps.lifecycle.restart import answer_restart, unmask
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.rounds.submit import submit
 from campaigns.steps.worker import WorkerContext
-from campaigns.trails.exporters.atrex import memory_files
+from campaigns.trails.exporters.archive import FORMATS
 from campaigns.trails.exporters.judged_rounds import trail_of
-from campaigns.trails.exporters.kernel_optimize import round_files
 from campaigns.trails.exporters.kopt import record_files
 from knowledge.exchange.importer import ImportOptions, take_files
 from tests.campaigns.steps import cast
@@ -296,12 +295,12 @@ def test_r40_page_command_and_trail_tell_what_is_masked(
     assert facts["restart"]["answer"] == "taken"
     assert len(facts["reviews"]) == 1
     assert "restart after round 6: taken" in campaign_text(campaign)
-    files = dict(memory_files(trail_of(campaign)))
+    files = dict(FORMATS["atrex"].files(trail_of(campaign)))
     masked = [n for n in range(1, 10) if json.loads(files[f"memory/v{n - 1}.json"])["masked"]]
     assert masked == hidden
     ((_, record),) = record_files(trail_of(campaign))
     assert [one["number"] for one in json.loads(record)["rounds"] if one["masked"]] == hidden
-    log = dict(round_files(trail_of(campaign)))["logs/optimize.md"]
+    log = dict(FORMATS["kernel-optimize"].files(trail_of(campaign)))["logs/optimize.md"]
     assert "partial restart taken by the campaign" in log
 
 

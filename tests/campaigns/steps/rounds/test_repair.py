@@ -27,9 +27,8 @@ from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.notify import NOTHING
 from campaigns.steps.rounds.submit import mend, submit
 from campaigns.steps.worker import WorkerContext
-from campaigns.trails.exporters.atrex import memory_files
+from campaigns.trails.exporters.archive import FORMATS
 from campaigns.trails.exporters.judged_rounds import trail_of
-from campaigns.trails.exporters.kernel_optimize import round_files
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Mender
 from tests.campaigns.steps.rounds.test_submit import reach
@@ -162,12 +161,14 @@ def test_r17_page_command_and_trail_tell_of_each_repair(go: Go, viewer: Client) 
         *((1, "crashed", 2), (2, "wrong_result", 3)),
     ]
     assert "repair 1: repair 1 (after variant 1: crashed)" in round_text(round_)
-    files = dict(memory_files(trail_of(campaign)))
+    files = dict(FORMATS["atrex"].files(trail_of(campaign)))
     pitfalls = json.loads(files["memory/v1.json"])["pitfalls_and_fixes"]
     assert [(p["error_type"], p["fix_applied"]) for p in pitfalls] == [
         *(("runtime", "repair 1"), ("accuracy", "repair 2")),
     ]
-    summary = dict(round_files(trail_of(campaign)))["rounds/round-2/summary.md"]
+    summary = dict(FORMATS["kernel-optimize"].files(trail_of(campaign)))[
+        "rounds/round-2/summary.md"
+    ]
     assert "## Repairs" in summary
     assert "it says crash" in summary
 

@@ -27,8 +27,8 @@ from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.rounds.propose import propose, split
+from campaigns.trails.exporters.archive import FORMATS
 from campaigns.trails.exporters.judged_rounds import trail_of
-from campaigns.trails.exporters.kernel_optimize import round_files
 from tests.campaigns.steps import cast
 
 TOML = """
@@ -169,7 +169,7 @@ def test_r19_classes_that_diverge_make_the_next_round_a_split(rows, judge):
     assert all(line in round_text(split) for line in told_where)
     assert round_facts(split)["dispatch"]["runs"] == split.split["runs"]
     assert campaign_details(campaign)["dispatch"]["runs"] == split.split["runs"]
-    files = dict(round_files(trail_of(campaign)))
+    files = dict(FORMATS["kernel-optimize"].files(trail_of(campaign)))
     assert "| D=8192 | round 2 |" in files["rounds/round-3/summary.md"]
     assert "Kernel of each class" not in files["rounds/round-2/summary.md"]
     # On all cases, in both sessions, like every other round.

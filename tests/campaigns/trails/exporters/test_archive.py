@@ -18,8 +18,7 @@ from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import change
 from campaigns.trails.exporters import archive
 from campaigns.trails.exporters.archive import trail_archive, trail_files, trail_name
-from campaigns.trails.exporters.markdown import fenced, said, table
-from campaigns.trails.exporters.tips import tip_files, told
+from campaigns.trails.exporters.markdown import fenced, said
 from campaigns.trails.importers.markdown_reader import tips_of
 from tests.campaigns.sample import HOSTILE, build_sample
 
@@ -193,13 +192,14 @@ def test_a_campaign_that_still_runs_has_a_trail_of_what_is_closed(db):
 
 def test_there_is_one_before_a_round_is_closed(sample):
     empty = replace(archive.trail_of(sample), rounds=())
-    for write in archive.FORMATS:
-        assert all(text for _, text in write(empty))
+    for written in archive.FORMATS.values():
+        assert all(text for _, text in written.files(empty))
 
 
 @pytest.mark.parametrize("name", ["../out", "/etc/passwd", "a//b", "a/../b", ".git/config", "a b"])
 def test_no_name_leads_out_of_the_archive(sample, monkeypatch, name):
-    monkeypatch.setattr(archive, "FORMATS", (lambda trail: [(name, "")],))
+    written = archive.TrailFormat(data=lambda trail: [(name, "")])
+    monkeypatch.setattr(archive, "FORMATS", {"another": written})
     with pytest.raises(ValueError, match="can not be a file of an archive"):
         trail_files(sample)
 
@@ -220,7 +220,6 @@ def test_no_name_leads_out_of_the_archive(sample, monkeypatch, name):
 )
 def test_it_escapes_what_markdown_would_read(text, written):
     assert said(text) == written
-    assert table(("h",), [(text,)])[-1] == f"| {written} |"
 
 
 def test_no_source_closes_its_fence():
@@ -230,7 +229,7 @@ def test_no_source_closes_its_fence():
 
 def test_r41_tips_have_four_fields_and_the_round_that_they_rest_on(sample, files):
     trail = archive.trail_of(sample)
-    rounds = told(trail)
+    rounds = trail.tips
     tips = list(tips_of("tips.md", files["tips.md"]))
     assert 1 < len(rounds) <= 5
     assert len(tips) == 4 * len(rounds)
@@ -261,4 +260,4 @@ def test_tips_that_say_the_word_twice_are_read_as_well(files):
 
 def test_a_campaign_without_a_result_has_no_tips(sample):
     empty = replace(archive.trail_of(sample), rounds=())
-    assert "N/A" in dict(tip_files(empty))["tips.md"]
+    assert "N/A" in dict(archive.FORMATS["tips"].files(empty))["tips.md"]

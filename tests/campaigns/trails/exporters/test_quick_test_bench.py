@@ -16,7 +16,7 @@ from django.conf import settings
 from campaigns.evaluator.backends import cuda
 from campaigns.evaluator.contract import programs
 from campaigns.models import Candidate
-from campaigns.trails.exporters.archive import reproducer_files
+from campaigns.trails.exporters.archive import FORMATS, reproducer_files
 from campaigns.trails.exporters.judged_rounds import trail_of
 from campaigns.trails.exporters.standalone.quick_test_bench import (
     COMPILERS,
@@ -27,7 +27,7 @@ from campaigns.trails.exporters.standalone.quick_test_bench import (
     type_of,
     types_of,
 )
-from campaigns.trails.exporters.workspace import BENCH, workspace_files
+from campaigns.trails.exporters.workspace import BENCH
 from tests.campaigns.sample import build_sample
 
 SOFTMAX = settings.BASE_DIR / "campaigns" / "problems" / "softmax"
@@ -169,7 +169,7 @@ def test_every_round_runs_in_a_folder_of_its_own(trail, tmp_path):
 
 @pytest.mark.judged
 def test_the_whole_trail_runs_any_round_against_any_other(trail, tmp_path):
-    put(workspace_files(trail), tmp_path)
+    put(FORMATS["workspace"].files(trail), tmp_path)
     for one in trail.rounds:
         put([(one.snapshot, one.candidate.text)], tmp_path)
     code, said = run(tmp_path, "--round", "2", "--against", "1", "--repeats", "1")
