@@ -154,7 +154,7 @@ def _sizes(model: type[models.Model]) -> Row:
 
 
 def _memory() -> list[Row]:
-    """Of this process; the server of PostgreSQL has its own."""
+    """Memory of this process; the server of PostgreSQL has its own."""
     now = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     found = {
         "resident while asking": now,

@@ -216,7 +216,7 @@ def p95(times: Sequence[float]) -> float:
 
 
 def versions(device: Device | None, *packages: str) -> dict[str, str]:
-    """Of Python, the host, the device and these packages; "missing" without one."""
+    """Versions of Python, the host, the device and these packages; "missing" without one."""
     found = {
         "python": platform.python_version(),
         "kernel": platform.release(),

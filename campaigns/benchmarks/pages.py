@@ -61,7 +61,7 @@ THROTTLED = ("campaign", "round")
 
 
 class Counted(NamedTuple):
-    """Of one page. processor_ms: of this process, which others on the host hardly make longer."""
+    """Counts of one page. processor_ms: of this process, which other ones hardly lengthen."""
 
     queries: int
     size: int

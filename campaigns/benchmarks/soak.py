@@ -255,7 +255,7 @@ def _against_fresh(
 
 
 def _steady(honest: Sequence[Trick], runs: Sequence[SoakRun]) -> list[Trick]:
-    """Of the kinds some that took the same time again and again, the steadiest first."""
+    """Pick kinds that took the same time again and again, the steadiest first."""
 
     def strays(trick: Trick) -> float:
         walls = [run.wall_s for run in runs if run.kind == trick.name]

@@ -132,7 +132,7 @@ def every(root: Path, kind: str, backend: str) -> Iterator[Trick]:
 def chosen(
     device: Device, folder: Path, backends: Sequence[str] | None, part: str = ""
 ) -> list[Trick]:
-    """Those below `folder` that are tricks on the device. part: of the name that they must have."""
+    """Tricks on the device below `folder`. part: a part that their names must have."""
     names = [name for name in TRICK_BACKENDS[device.kind] if not backends or name in backends]
     found = [trick for name in names for kind in KINDS for trick in every(folder, kind, name)]
     found = [trick for trick in found if trick.runs_on(device.kind) and part in trick.name]

@@ -202,3 +202,26 @@ def _catches_everything(node):
 def _names_everything(node):
     kinds = node.elts if isinstance(node, ast.Tuple) else [node]
     return any(isinstance(k, ast.Name) and k.id in {"Exception", "BaseException"} for k in kinds)
+
+
+# A docstring that begins so has no subject.
+NO_SUBJECT = re.compile(r"(Of|That|Those|As|Whoever)\b")
+
+
+def without_subject(tree):
+    return [
+        f"{module.path}: {text.splitlines()[0]}"
+        for module in tree.modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if NO_SUBJECT.match(text := ast.get_docstring(node) or "")
+    ]
+
+
+def test_docstrings_begin_with_a_subject_or_a_verb(tree):
+    assert without_subject(tree) == []
+
+
+def test_a_docstring_without_a_subject_is_found(tree_with):
+    wrong = 'def bytes_of(row):\n    """Of one row."""\n'
+    assert without_subject(tree_with({"kopt/rows.py": wrong})) == ["kopt/rows.py: Of one row."]

@@ -89,7 +89,7 @@ def _judge(servers: Servers, campaign: int) -> int:
 
 
 def _compiler(servers: Servers, campaign: int) -> int:
-    """That of the candidate: others build what calls it, or read its code."""
+    """The candidate's compiler: others build what calls it, or read its code."""
     worker = _measuring(servers, campaign, "= 'build'")
     return _first(servers.processes(*COMPILER, below=worker))
 

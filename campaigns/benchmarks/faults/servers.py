@@ -159,7 +159,7 @@ class Servers:
             return list(server.execute(sql).fetchall())
 
     def processes(self, *words: str, below: int | None = None) -> list[int]:
-        """Of ours, or of those below one, those whose command has all these words; below 0 none."""
+        """Our processes, or those below one, whose command has all these words; below 0 none."""
         roots = [process.pid for process in self._processes.values()]
         if below is not None:
             roots = [below] if below else []
@@ -172,7 +172,7 @@ class Servers:
         return found
 
     def used_bytes(self) -> int:
-        """Of the disk of the data folder."""
+        """Bytes used on the disk of the data folder."""
         found = os.statvfs(self.folder)
         return (found.f_blocks - found.f_bfree) * found.f_frsize
 

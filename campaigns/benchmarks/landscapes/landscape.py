@@ -113,7 +113,7 @@ class Landscape:
         return f"# {head}\n{self.frame.to_csv(index=False, lineterminator=chr(10))}"
 
     def save(self, path: Path) -> None:
-        """As CSV, packed where the name ends in .gz."""
+        """Write CSV, packed where the name ends in .gz."""
         data = self.to_csv().encode(ENCODING)
         path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 

@@ -142,7 +142,7 @@ class ExportedRound(RoundRow):
 
     @property
     def status(self) -> str:
-        """As the trend table of kernel-optimize writes it."""
+        """Status in the words of the trend table of kernel-optimize."""
         return "BASELINE" if self.is_baseline else "ACCEPTED" if self.is_kept else "ROLLBACK"
 
     @property
