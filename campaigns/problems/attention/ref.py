@@ -44,12 +44,9 @@ def reference(
     """Write the attention into `o`, in the dtype they come in."""
     queries = q.view(B, H, S, D)
     keys, values = k.view(B, HKV, S, D), v.view(B, HKV, S, D)
-    if q.dtype is torch.float32 and H != HKV:
-        # For shared heads in float32 torch has no kernel that keeps the scores out of memory.
-        keys, values = (x.repeat_interleave(H // HKV, dim=1) for x in (keys, values))
     if q.dtype is not torch.float64:
         found = scaled_dot_product_attention(
-            queries, keys, values, is_causal=bool(CAUSAL), enable_gqa=keys.shape[1] != H
+            queries, keys, values, is_causal=bool(CAUSAL), enable_gqa=True
         )
         o.copy_(found.view_as(o))
         return
