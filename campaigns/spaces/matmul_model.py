@@ -34,7 +34,7 @@ SUM_REGISTERS = 168
 SQUARES = (64, 128, 256)
 TILES = {pair for n in SQUARES for pair in ((n, n), (n, n // 2), (n // 2, n))}
 SIDES = tuple(sorted({m for m, _ in TILES}))
-# Of so many points the best so many are those to begin with.
+# The model ranks at most this many points, and a search begins with the best of them.
 MODELLED, MODEL_SEEDS = 20_000, 12
 USUAL = {"m": SIDES, "n": SIDES, "k": (16, 32, 64), "warps": (4, 8), "stages": (3, 4)}
 

@@ -121,7 +121,7 @@ def put_in(target: str) -> None:
 
 
 def _is_gpu(device: Any) -> bool:
-    """Whether this is a GPU, named as torch takes devices: a text or a torch.device."""
+    """Tell whether torch takes this for a GPU: a text or a torch.device."""
     return str(device).split(":")[0] in ("cuda", "hip") if device is not None else False
 
 

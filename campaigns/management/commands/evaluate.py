@@ -129,7 +129,7 @@ def _on_quiet_host(decision: Decision, report: Report) -> Decision:
 
 
 def _has_kernels(job: Job, report: Report) -> bool | None:
-    """Whether a Triton source that was judged in the interpreter has a kernel to compile."""
+    """Tell whether a Triton source that was judged in the interpreter has a kernel to compile."""
     is_timed = any(case.candidate for case in report.cases)
     if job.backend != "triton" or job.device != "cpu" or is_timed:
         return None

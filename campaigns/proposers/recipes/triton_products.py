@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import Recipe, single
@@ -26,6 +27,11 @@ def own_line(launch: Launch, text: str) -> tuple[int, str] | None:
     begin = text.encode()[: launch.start].rfind(b"\n") + 1
     indent = text.encode()[begin : launch.start].decode()
     return None if indent.strip() else (begin, indent)
+
+
+def lines_before(launch: Launch, indent: str, lines: Iterable[str]) -> Edit:
+    """Put lines of the host before a launch that is a statement by itself."""
+    return Edit(launch.start, launch.start, "".join(f"{line}\n{indent}" for line in lines))
 
 
 def added_kernel(text: str, kernel: str) -> list[Edit]:

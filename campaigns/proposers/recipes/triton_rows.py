@@ -74,9 +74,9 @@ def row_at_once(situation: Situation) -> tuple[Variant, ...]:
     return ()
 
 
-# As many warps as give each thread so many values of a row.
+# The launch gets enough warps to leave each thread the given number of values of a row.
 WARPS = ", num_warps=min(32, max(1, {} // {}))"
-# Of longer rows a thread would hold more values than it has registers for.
+# A thread has too few registers for its part of a longer row.
 LONGEST = 32768
 
 

@@ -13,6 +13,7 @@ from campaigns.proposers.base import Category, Situation, Variant
 from campaigns.proposers.recipes.base import Recipe, single
 from campaigns.proposers.recipes.triton_products import (
     GRID_2,
+    lines_before,
     named_number,
     own_line,
     read_product,
@@ -106,6 +107,8 @@ LIMIT = re.compile(rf"(\w+){SIDE} < (\w+)")
 MASK = re.compile(rf"{LIMIT.pattern}|\({LIMIT.pattern}\) & \({LIMIT.pattern}\)")
 LANGUAGE = "import triton.language as tl\n"
 IMPORTED = "from triton.tools.tensor_descriptor import TensorDescriptor\n"
+# The condition on which a descriptor can stand for tensor x, of rows with so many values.
+ALIGNED = "x.data_ptr() % 16 == 0 and {} * x.element_size() % 16 == 0"
 PICKED = """\
 {0}if DESCRIBED:
 {0}    {1}
@@ -250,7 +253,7 @@ def _operands(
     lines = [
         f"operands = ({', '.join(tensors)})",
         "described = all(",
-        "    x.data_ptr() % 16 == 0 and width * x.element_size() % 16 == 0",
+        f"    {ALIGNED.format('width')}",
         f"    for x, width in zip(operands, ({', '.join(widths)}))",
         ")",
         "if described:",
@@ -259,7 +262,7 @@ def _operands(
         "    )",
     ]
     _, indent = own_line(launch, source.text) or (0, "")
-    yield Edit(launch.start, launch.start, "".join(f"{line}\n{indent}" for line in lines))
+    yield lines_before(launch, indent, lines)
 
 
 KEYS_BY_POINTER = """\
@@ -317,7 +320,7 @@ def describe_keys(situation: Situation) -> tuple[Variant, ...]:
     lines = (
         f"moved = ({code(keys)}, {code(values)})",
         "described = all(",
-        f"    x.data_ptr() % 16 == 0 and {width} * x.element_size() % 16 == 0 for x in moved",
+        f"    {ALIGNED.format(width)} for x in moved",
         ")",
         "if described:",
         f"    moved = tuple({by_descriptor} for x in moved)",
@@ -329,7 +332,7 @@ def describe_keys(situation: Situation) -> tuple[Variant, ...]:
             *(whole.start, whole.end), rewritten.replace(last, f"{last}, DESCRIBED: tl.constexpr")
         ),
         *named,
-        Edit(launch.start, launch.start, "".join(f"{one}\n{line[1]}" for one in lines)),
+        lines_before(launch, line[1], lines),
         *(Edit(span.start, span.end, f"moved[{number}]") for number, span in enumerate(at)),
         Edit(launch.end, launch.end, ", DESCRIBED=described"),
     ]

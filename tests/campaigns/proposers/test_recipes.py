@@ -328,7 +328,7 @@ def test_rows_too_long_for_registers_keep_their_walks(problem, names):
     walks = source.text.count("    for start in range(0,")
     assert walks == v0(problem, "triton").text.count("    for start in range(0,") - 1
     compile(source.text, source.name, "exec")
-    # Of rows that are all too long none is loaded at once.
+    # The recipe refuses a kernel all of whose rows are too long.
     only = replace(situation(problem, "triton", v0(problem, "triton")), classes=classes[1:])
     assert not recipes()["triton.row_at_once"].variants(only)
 
